@@ -45,12 +45,16 @@ let hardenedLinking: [LinkerSetting] = [
 ]
 
 /// A room, and everything it may import.
-func room(_ name: String, _ settings: [SwiftSetting] = rules, needs: Target.Dependency...) -> Target
-{
+func room(
+  _ name: String,
+  _ settings: [SwiftSetting] = rules,
+  documents: [String] = [],
+  needs: Target.Dependency...
+) -> Target {
   .target(
     name: name,
     dependencies: needs,
-    exclude: name == "TenderEngine" ? ["README.md"] : [],
+    exclude: documents,
     swiftSettings: settings
   )
 }
@@ -77,7 +81,7 @@ func provider(
   return .target(
     name: name,
     dependencies: rooms + needs,
-    exclude: ["README.md"],
+    exclude: ["Pages.txt", "README.md"],
     swiftSettings: settings
   )
 }
@@ -110,7 +114,7 @@ let package = Package(
     .target(name: "CLibraries", cSettings: hardened),
 
     workhorse("TenderModel", needs: "CLibraries", "CSodium"),
-    room("TenderEngine", needs: "TenderModel"),
+    room("TenderEngine", documents: ["Pages.txt", "README.md"], needs: "TenderModel"),
     workhorse(
       "TenderSystem",
       needs: "TenderEngine",
@@ -129,6 +133,7 @@ let package = Package(
     ),
     room(
       "TenderCommandLine",
+      documents: ["Pages.txt"],
       needs: "TenderEngine",
       "TenderModel",
       "TenderSystem",

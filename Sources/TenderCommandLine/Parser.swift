@@ -3,8 +3,9 @@ package import TenderModel
 /// What a command line turned out to be.
 package enum ParsedLine: Sendable {
   case run(Invocation)
-  /// Help for a command's words or a topic; what to try where there are none.
-  case help([String])
+  /// Help for a command's words or a topic; what to try where there are none. The options say which provider it is
+  /// about.
+  case help([String], Invocation)
   /// The version: of the command `version`, as that was asked for; nil for the option.
   case version(Invocation?)
 }
@@ -27,14 +28,24 @@ package struct Parser {
     try CardNumberGuard.check(arguments)
     let tokens = try Tokens(arguments, catalogue)
     var words = tokens.operands
+    func help(_ words: [String]) -> ParsedLine {
+      let invocation = Invocation(
+        command: Catalogue.help,
+        values: tokens.typed.values,
+        operands: words,
+        exemptIDs: [],
+        inherited: []
+      )
+      return .help(words, invocation)
+    }
     guard let first = words.first else {
       return tokens.typed.has(Keys.version)
-        ? .version(nil) : .help(tokens.typed.has(Keys.help) ? [Self.program] : [])
+        ? .version(nil) : help(tokens.typed.has(Keys.help) ? [Self.program] : [])
     }
     var name = [first]
     var command = catalogue.command(name)
     if command == nil, catalogue.groups.contains(first) {
-      if tokens.typed.has(Keys.help), words.count == 1 { return .help([first]) }
+      if tokens.typed.has(Keys.help), words.count == 1 { return help([first]) }
       guard words.count > 1 else { throw .unknownWord(first, nil, catalogue) }
       name.append(words[1])
       command = catalogue.command(name)
@@ -44,9 +55,9 @@ package struct Parser {
         ? .unknownWord(name[0], name[1], catalogue) : .unknownCommand(first, catalogue)
     }
     words.removeFirst(name.count)
-    if tokens.typed.has(Keys.help) { return .help(name) }
+    if tokens.typed.has(Keys.help) { return help(name) }
     if command.words == Catalogue.help.words {
-      return .help(words.isEmpty ? [Self.program] : words)
+      return help(words.isEmpty ? [Self.program] : words)
     }
     let invocation = try Self.invocation(of: command, tokens.typed, operands: words)
     if command.words == Catalogue.versionCommand.words { return .version(invocation) }
@@ -132,7 +143,7 @@ private struct Tokens {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let typed = String(parts[0])
     guard let option = catalogue.option(String(typed.dropFirst(2))) else {
-      throw .unknownOption(typed, catalogue)
+      throw .unknownOption(typed, operands, catalogue)
     }
     try take(option, given: parts.count > 1 ? String(parts[1]) : nil, typed: typed)
   }
@@ -142,7 +153,7 @@ private struct Tokens {
     var letters = argument.dropFirst()
     while let letter = letters.popFirst() {
       guard let option = catalogue.options.first(where: { $0.short == letter }) else {
-        throw .unknownOption("-\(letter)", catalogue)
+        throw .unknownOption("-\(letter)", operands, catalogue)
       }
       var given: String?
       if option.value != .flag, !letters.isEmpty {
@@ -217,13 +228,17 @@ extension Suggestion {
 }
 
 extension Fault {
-  fileprivate static func unknownOption(_ typed: String, _ catalogue: Catalogue) -> Fault {
-    let names = catalogue.options.map { "--" + $0.name }
-    return usage(
-      "unknown_option",
-      "unknown option \(typed.quotedForMessage)",
-      Suggestion.hint(for: typed, among: names, else: "see: tender help")
-    )
+  /// An option that no command has; the hint names the page of the command that was typed before it.
+  fileprivate static func unknownOption(
+    _ typed: String,
+    _ operands: [String],
+    _ catalogue: Catalogue
+  ) -> Fault {
+    let command = (1...2).lazy.compactMap { catalogue.command(Array(operands.prefix($0))) }.first
+    let names = (command?.options ?? catalogue.options).map { "--" + $0.name }
+    let page = "see: tender help" + (command.map { " " + $0.name } ?? "")
+    let nearest = Suggestion.nearest(to: typed, among: names).map { "did you mean \($0)? " } ?? ""
+    return usage("unknown_option", "unknown option \(typed.quotedForMessage)", nearest + page)
   }
 
   fileprivate static func unknownCommand(_ typed: String, _ catalogue: Catalogue) -> Fault {

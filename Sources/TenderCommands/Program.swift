@@ -37,8 +37,10 @@ package struct Program {
     do throws(Fault) {
       if let garbled { throw .garbled(garbled, arguments[garbled - 1]) }
       switch try Parser(catalogue).parse(arguments) {
-      case .help(let words):
-        let text = try HelpText(catalogue).text(for: words)
+      case .help(let words, let invocation):
+        // A configuration that cannot be read does not keep its help away.
+        let provider = try? Settings(invocation, environment, providers.modules).provider()
+        let text = try HelpText(catalogue, for: provider?.text).text(for: words)
         return Pager.show(text, environment) ? 0 : put(text)
       case .version(let invocation): return version(invocation, environment)
       case .run(let invocation):

@@ -81,56 +81,74 @@ package struct Explanation: Sendable, Hashable {
     advice = ""
   }
 
-  /// The same page with the document that names its word.
-  package func from(_ source: String) -> Explanation {
-    var page = self
-    page.source = source
-    return page
-  }
-
-  /// Pages about error codes: one a line, `code exit-name [provider's name]: meaning | advice`.
-  package static func errors(_ lines: String) -> [Explanation] {
-    words(.error, "", lines).map { page in
-      let words = page.code.split(separator: " ").map(String.init)
-      let texts = page.meaning.split(separator: " | ", maxSplits: 1).map(String.init)
-      guard words.count > 1, let kind = Fault.Kind(rawValue: words[1]), texts.count == 2 else {
-        preconditionFailure("not a page of an error: \(page.code): \(page.meaning)")
-      }
-      let provider = words.count > 2 ? words[2] : nil
-      return Explanation(words[0], kind, provider: provider, texts[0], texts[1])
-    }
-  }
-
-  /// Pages of words that are no failures: one a line, `word: meaning`.
-  package static func words(_ subject: Subject, _ source: String, _ lines: String) -> [Explanation]
-  {
-    lines.split(separator: "\n").map { line in
-      guard let colon = line.firstIndex(of: ":") else { preconditionFailure("not a page: \(line)") }
-      let meaning = line[line.index(after: colon)...].drop { $0 == " " }
-      return Explanation(subject, String(line[..<colon]), String(meaning), source)
-    }
-  }
-
-  /// Pages of words that say why something failed: one a line, `word side retry: meaning`.
-  ///
-  /// What to tell the payer follows from side and retry.
-  package static func reasons(
+  /// A page about a word that is no failure.
+  package static func word(
     _ subject: Subject,
-    at path: String?,
-    _ source: String,
-    _ lines: String
+    _ code: String,
+    _ meaning: String,
+    _ source: String
+  ) -> Explanation {
+    Explanation(subject, code, meaning, source)
+  }
+
+  /// The pages of a room's file about words of these subjects.
+  package static func embedded(
+    _ room: String,
+    _ subjects: [Subject] = Subject.allCases
   ) -> [Explanation] {
-    words(subject, source, lines).map { page in
-      let words = page.code.split(separator: " ").map(String.init)
-      guard words.count == 3, let side = Side(rawValue: words[1]),
-        let retry = Retry(rawValue: words[2])
-      else { preconditionFailure("not a page of a reason: \(page.code)") }
-      var reason = Explanation(subject, words[0], page.meaning, source)
-      (reason.side, reason.retry, reason.path) = (side, retry, path)
-      reason.payer = side.sentence(retry)
-      reason.advice = retry.advice
-      return reason
+    PageFile.certain { () throws(PageFile.Flaw) in
+      try pages(in: .embedded(room), subjects)
     }
+  }
+
+  /// The pages of a file, whose tables are titled by their subject.
+  ///
+  /// A row is `WORD: MEANING`. Of an error it is `CODE KIND [PROVIDER'S-NAME]: MEANING | ADVICE`. In a table with a
+  /// `path`, which says why something failed, it is `WORD SIDE RETRY: MEANING`; advice, and what the payer is
+  /// told, follow from side and retry.
+  package static func pages(
+    in file: PageFile,
+    _ subjects: [Subject] = Subject.allCases
+  ) throws(PageFile.Flaw) -> [Explanation] {
+    var pages: [Explanation] = []
+    for section in file.sections {
+      guard let subject = Subject(rawValue: section.title), subjects.contains(subject) else {
+        continue
+      }
+      try section.checkFields(["source", "path"])
+      let source = try section.required("source")
+      for row in try section.rows() {
+        guard let page = Explanation(row, subject, source, at: section.field("path")) else {
+          throw PageFile.Flaw(row.line, "not a row about: \(subject.rawValue)")
+        }
+        pages.append(page)
+      }
+    }
+    return pages
+  }
+
+  private init?(_ row: PageFile.Row, _ subject: Subject, _ source: String, at path: String?) {
+    let words = row.words
+    if subject == .error {
+      let texts = row.text.split(separator: " | ").map(String.init)
+      guard 2...3 ~= words.count, let kind = Fault.Kind(rawValue: words[1]), texts.count == 2
+      else { return nil }
+      let provider = words.count > 2 ? words[2] : nil
+      self.init(words[0], kind, provider: provider, texts[0], texts[1])
+      self.source = source
+      return
+    }
+    self.init(subject, words[0], row.text, source)
+    guard let path else {
+      if words.count == 1 { return }
+      return nil
+    }
+    guard words.count == 3, let side = Side(rawValue: words[1]),
+      let retry = Retry(rawValue: words[2])
+    else { return nil }
+    (self.side, self.retry, self.path) = (side, retry, path)
+    payer = side.sentence(retry)
+    advice = retry.advice
   }
 }
 

@@ -206,26 +206,26 @@ extension Fault.Kind {
     switch self {
     case .internal: "a bug in tender; please report it"
     case .usage: "a bad option, value, input file or configuration; nothing was sent"
-    case .declined: "a no from issuer, bank, processor or payer; no money moved"
+    case .declined: "declined by the issuer, bank, processor or payer; no money moved"
     case .auth: "a credential is missing or refused, or the app is not attested"
     case .notFound: "no such payment, mandate, token or reference"
-    case .conflict: "the state forbids it, or the same reference with other content"
+    case .conflict: "the state forbids it, or the reference has other content"
     case .rejected: "the provider refused the request; nothing was created"
     case .pending: "--wait ran out first, or an input that only the payer can give is missing"
-    case .unknown: "an effecting request was sent and its effect is not known"
-    case .notSent: "the request provably never left; repeat it freely"
+    case .unknown: "a request that can move money was sent; its result is unknown"
+    case .notSent: "nothing was sent; it is safe to retry"
     case .providerError: "429, 5xx, no answer or an unreadable one; no money moved"
     case .cancelled: "cancelled by customer, payer or operator"
-    case .expired: "the payment, mandate, session or card prompt timed out"
+    case .expired: "a payment, hold, mandate, session or card prompt timed out"
     case .partial: "several ids: some failed, none is unknown"
     case .unsupported: "this provider cannot do it"
     case .state: "the journal or the disk is unusable; nothing was sent"
-    case .refused: "the operator said no or could not be asked, or the profile is read-only"
-    case .unexpected: "--expect was given and the status is another"
+    case .refused: "not confirmed, no terminal to ask on, or a read-only profile"
+    case .unexpected: "the status is not the one of --expect"
     case .device: "the reader or the card could not be used"
-    case .partPaid: "less than the requested amount was approved, and it was charged"
+    case .partPaid: "less than the requested amount was approved, and charged"
     case .interrupted: "stopped by Ctrl-C; the journal is consistent"
-    case .hungUp: "stopped since its terminal is gone (SIGHUP); the journal is consistent"
+    case .hungUp: "stopped by SIGHUP, terminal closed; the journal is consistent"
     case .terminated: "stopped by SIGTERM; the journal is consistent"
     }
   }
@@ -235,10 +235,10 @@ extension Fault.Retry {
   /// The meaning of the retry class, in one line for help and manual.
   package var meaning: String {
     switch self {
-    case .sameCommand: "run the same command again: it goes on where it stands"
-    case .look: "tender payment-status REF says what became of it"
+    case .sameCommand: "run the same command again: it continues"
+    case .look: "look up the payment: tender payment-status REF"
     case .later: "run the same command again in after seconds, or a while"
-    case .never: "do not repeat it: the same command always ends so"
+    case .never: "do not retry: the same command always fails"
     case .operator: "a person has to change something first"
     }
   }

@@ -133,7 +133,7 @@ struct Gateway {
     let reason = root.text("Rjct/RjctRsn") ?? "UNPR"
     let words = root.text("Rjct/AddtlInf")
     // The meaning of ISO 20022's `RejectReason1`, in short.
-    let page = Vocabulary.rejections.first { $0.code == reason }
+    let page = Explanation.embedded("Toro", [.rejection]).first { $0.code == reason }
     let meaning = page.map { " (\($0.meaning))" } ?? ""
     var fault = Fault.toro(
       // The answer's root says which side rejects, whatever message was sent.

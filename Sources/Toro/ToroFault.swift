@@ -1,5 +1,5 @@
 import TenderEngine
-import TenderModel
+package import TenderModel
 
 /// The documented errors of Toro's SDK (README, 6.1).
 package enum ToroError: String, Sendable, CaseIterable {
@@ -12,7 +12,7 @@ package enum ToroError: String, Sendable, CaseIterable {
   case gatewayUnavailable, badGatewayResponse, malformedResponse
 
   /// The kind of fault, which determines the exit status (README, 6.1).
-  var kind: Fault.Kind {
+  package var kind: Fault.Kind {
     switch self {
     case .customerCancelled, .operatorCancelled, .transactionAborted: .cancelled
     case .deviceConnectionFailed, .deviceNotSelected, .deviceDisconnected, .deviceError,
@@ -27,7 +27,7 @@ package enum ToroError: String, Sendable, CaseIterable {
   }
 
   /// The error code in snake case, for `tender explain`.
-  var code: String {
+  package var code: String {
     var code = ""
     for letter in rawValue {
       if letter.isUppercase { code.append("_") }
@@ -74,7 +74,7 @@ package enum TransactionState: String, Sendable, CaseIterable {
 extension Fault {
   /// Creates a fault for a documented error.
   ///
-  /// The codes of `ToroError` have their pages in `Explanations.swift`.
+  /// The codes of `ToroError` have their pages in `Pages.txt`.
   static func toro(
     _ error: ToroError,
     _ message: String,

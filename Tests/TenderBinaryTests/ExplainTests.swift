@@ -1,4 +1,5 @@
 import Foundation
+import TenderEngine
 import TenderModel
 import TenderTestSupport
 import Testing
@@ -211,10 +212,81 @@ import Testing
     }
   }
 
-  @Test func `help output and the manual have the same words`() throws {
+  /// The names and the fixed values in a JSON Schema.
+  private static func words(in schema: JSON) -> Set<String> {
+    var words = Set(schema["properties"]?.object?.members.map(\.key) ?? [])
+    words.formUnion((schema["enum"]?.array ?? []).compactMap(\.text))
+    if let word = schema["const"]?.text { words.insert(word) }
+    for member in schema.object?.members ?? [] { words.formUnion(Self.words(in: member.value)) }
+    for item in schema.array ?? [] { words.formUnion(Self.words(in: item)) }
+    return words
+  }
+
+  /// The names of the members of a record, at any depth; a request has the provider's words.
+  private static func names(in record: JSON) -> Set<String> {
+    var names: Set<String> = []
+    for member in record.object?.members ?? [] where member.key != "request" {
+      names.insert(member.key)
+      names.formUnion(Self.names(in: member.value))
+    }
+    for item in record.array ?? [] { names.formUnion(Self.names(in: item)) }
+    return names
+  }
+
+  @Test func `knows every word that a record can hold`() throws {
     let binary = try Binary()
     defer { binary.remove() }
-    let help = try binary.run("help", "output").output
+    var words = Set(
+      Status.allCases.map(\.rawValue) + Operation.Kind.allCases.map(\.rawValue)
+        + Operation.State.Name.allCases.map(\.rawValue) + Env.allCases.map(\.rawValue)
+        + Observation.Source.allCases.map(\.rawValue) + Record.Kind.allCases.map(\.rawValue)
+    )
+    for record in try binary.run("schema", "--json").records {
+      words.formUnion(Self.words(in: record["json_schema"] ?? [:]))
+    }
+    #expect(words.count > 200)
+    // Commands print members that no schema lists.
+    for line in Self.commands {
+      let run = try binary.run(line.split(separator: " ").map(String.init) + ["--json"])
+      for record in run.records {
+        words.formUnion(Self.names(in: .object(record)))
+        for name in ["status", "provider_status"] {
+          if let word = record.text(name) { words.insert(word) }
+        }
+      }
+    }
+    let known = try binary.run("explain", "--list", "--json").records.flatMap { page in
+      let code = page.text("code") ?? ""
+      return [code, code.split(separator: ".").last.map(String.init) ?? ""]
+    }
+    let unknown = words.subtracting(known)
+    #expect(unknown == [], "\(unknown.count) of \(words.count)")
+  }
+
+  /// Commands whose records have every member that a provider fills in.
+  private static let commands = [
+    "transact --amount 10.50 --test-card visa --reference A",
+    "transact --amount 10.50 --test-card visa --reference A",
+    "refund A --amount 1",
+    "transact --amount 5 --test-card visa --hold --reference B", "confirm B",
+    "transact --amount 5 --test-account success --reference C",
+    "tokenize --test-card visa --reference T",
+    "transact --amount 1.93 --test-card visa --reference D",
+    "payment-status A B C D", "find", "find --online", "journal show A", "journal verify",
+    "transact --provider toro --amount 12.50 --reference S --events", "payment-status S",
+    "transact --provider toro --amount 90.51 --reference U", "refund S",
+    "transact --provider truelayer --amount 10 --beneficiary-name Ben --sort-code 56-00-29 "
+      + "--account-number 26207729 --user name=Remi --user email=remi@example.com "
+      + "--bank mock-payments-gb-redirect --reference P",
+    "payment-status P", "transact --dry-run --amount 5 --test-card visa --reference E",
+    "explain declined", "providers", "config show", "doctor", "version", "simulator scenarios",
+  ]
+
+  @Test func `help and the manual have the same words`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let help = try ["paytheory", "toro", "truelayer"].map { try binary.run("help", $0).output }
+      .joined()
     for word in ["PT_CONFIRMATION", "body.first_six", "attempt_failed", "receipt.authCode"] {
       #expect(help.contains("  \(word): "))
       #expect(try binary.run("explain", word, "--json").status == 0)

@@ -39,7 +39,7 @@ extension ManPage {
   }
 
   private static let profileKeys = [
-    ("provider", "whom to speak to"), ("env", "simulator, sandbox or live"),
+    ("provider", "the provider"), ("env", "simulator, sandbox or live"),
     ("mode", "read-only refuses every write; read-write is the default"),
     ("output", "auto, table or jsonl"),
     ("timeout", "how long one request may take, such as 30s"),
@@ -63,6 +63,10 @@ extension ManPage {
         let always = field.isAlways ? ", always" : ""
         text += Self.entry(field.name, "\(field.meaning) (\(field.type)\(always))")
       }
+    }
+    for module in catalogue.modules {
+      text += Self.section("RESULTS OF \(module.name.text.uppercased())")
+      text += Topic.words(module).map(Self.part).joined()
     }
     text += Self.section("LINES OF A BATCH")
     for part in catalogue.command(["batch"])?.description ?? [] { text += Self.paragraph(part) }
@@ -103,7 +107,7 @@ extension ManPage {
   }
 
   private func body(of topic: String) -> String {
-    Topic.all(catalogue.modules).filter { $0.name == topic }.flatMap(\.body)
+    catalogue.topics.filter { $0.name == topic }.flatMap(\.body)
       .map(Self.part).joined()
   }
 

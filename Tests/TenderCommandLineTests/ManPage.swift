@@ -65,12 +65,12 @@ struct ManPage {
     let general = catalogue.options.filter { $0.group == .general }
     text += Self.section("OPTIONS") + Self.entries(general)
     text += Self.section("EXIT STATUS")
-    text += ".TP\n.B 0\nwhat was asked for was reached, or looked up\n"
+    text += ".TP\n.B 0\ndone, or looked up\n"
     for kind in Fault.Kind.allCases.sorted(by: { $0.exitStatus < $1.exitStatus }) {
       text += ".TP\n.B \(kind.exitStatus)\n\(Self.escaped(kind.meaning))\n"
     }
     text += ".TP\n.B 141\na look\\-up whose reader closed the pipe\n"
-    for topic in Topic.all(catalogue.modules) where topic.name != "exit-status" {
+    for topic in catalogue.topics where topic.name != "exit-status" {
       text += Self.section(topic.name.uppercased())
       text += topic.body.map(Self.part).joined()
     }

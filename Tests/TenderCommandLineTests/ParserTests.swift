@@ -80,12 +80,22 @@ import Testing
     Bad(
       line: "transact --amuont 5",
       message: "unknown option '--amuont'",
-      hint: "did you mean --amount?"
+      hint: "did you mean --amount? see: tender help transact"
     ),
     Bad(
       line: "transact --am 5",
       message: "unknown option '--am'",
-      hint: "did you mean --amount?"
+      hint: "did you mean --amount? see: tender help transact"
+    ),
+    Bad(
+      line: "journal list --zzzzzz",
+      message: "unknown option '--zzzzzz'",
+      hint: "see: tender help journal list"
+    ),
+    Bad(
+      line: "--zzzzzz transact",
+      message: "unknown option '--zzzzzz'",
+      hint: "see: tender help"
     ),
     Bad(
       line: "transact --amount",
@@ -144,13 +154,15 @@ import Testing
     for (line, page) in [
       ([], []), (["--help"], ["tender"]), (["help"], ["tender"]), (["-h"], ["tender"]),
     ] {
-      guard case .help(let words) = try Parser(catalogue).parse(line), words == page else {
+      guard case .help(let words, _) = try Parser(catalogue).parse(line), words == page else {
         Issue.record("\(line)")
         continue
       }
     }
     guard
-      case .help(["journal", "list"]) = try Parser(catalogue).parse(["journal", "list", "--help"])
+      case .help(["journal", "list"], _) = try Parser(catalogue).parse([
+        "journal", "list", "--help",
+      ])
     else {
       Issue.record("no help")
       return
@@ -194,7 +206,7 @@ import Testing
 
   @Test func `shows help of at most 80 columns for everything`() throws {
     let pages =
-      catalogue.commands.map(\.words) + Topic.all(catalogue.modules).map { [$0.name] }
+      catalogue.commands.map(\.words) + catalogue.topics.map { [$0.name] }
       + catalogue.groups.map { [$0] }
       + [[]]
     for words in pages {
@@ -202,6 +214,59 @@ import Testing
         #expect(line.count <= 80, "\(words): \(line)")
       }
     }
+  }
+
+  /// A page is read as a whole.
+  @Test func `shows help of at most 120 lines for everything`() throws {
+    let pages = catalogue.commands.map(\.words) + catalogue.topics.map { [$0.name] }
+    for words in pages {
+      for provider in catalogue.modules.map(\.name.text) {
+        let text = try HelpText(catalogue, for: provider).text(for: words)
+        let count = text.split(separator: "\n", omittingEmptySubsequences: false).count - 1
+        #expect(count <= 120, "\(words) for \(provider)")
+      }
+    }
+  }
+
+  @Test func `shows the options of one provider, and names the pages of the others`() throws {
+    let own = try HelpText(catalogue, for: "toro").text(for: ["transact"])
+    #expect(own.contains("--device ADDRESS") && !own.contains("--test-card BRAND"))
+    #expect(own.contains("\n  tender transact --provider paytheory --help\n"))
+    #expect(!own.contains("\n  tender transact --provider toro --help\n"))
+    #expect(try HelpText(catalogue).text(for: ["transact"]).contains("--test-card BRAND"))
+    // A command that one provider has shows its options, whichever is asked for.
+    let only = try HelpText(catalogue, for: "toro").text(for: ["tokenize"])
+    #expect(only.contains("--test-card BRAND"))
+  }
+
+  @Test func `shows the options of all commands on one page`() throws {
+    let shared = catalogue.options.filter { $0.group == .general }.map { "--" + $0.name }
+    let page = try HelpText(catalogue).text(for: ["options"])
+    for name in shared { #expect(page.contains(name + " ") || page.contains(name + "\n")) }
+    for command in catalogue.commands {
+      let text = try HelpText(catalogue).text(for: command.words)
+      #expect(text.contains("Shared options: tender help options"), "\(command.name)")
+      #expect(!text.contains("      --state-dir"), "\(command.name)")
+    }
+  }
+
+  @Test(arguments: [
+    ("card", "instruments"), ("csv", "output"), ("idempotency", "references"),
+    ("read-only", "support"), ("upgrade", "installation"), ("uninstall", "installation"),
+    ("keys", "references"), ("postgres", "shared-journal"), ("flags", "options"),
+  ])
+  func `finds a topic by the word that is looked for`(_ word: String, _ topic: String) throws {
+    #expect(try HelpText(catalogue).text(for: [word]).hasPrefix(topic + ": "))
+  }
+
+  @Test(arguments: [
+    ("find", "show every match"), ("journal list", "show every payment"),
+    ("journal resume", "every payment with an unknown operation"),
+    ("transact", "every field of the record"),
+  ])
+  func `says what --all does for a command`(_ command: String, _ meaning: String) throws {
+    let text = try HelpText(catalogue).text(for: command.split(separator: " ").map(String.init))
+    #expect(text.contains(meaning))
   }
 
   @Test func `has examples that parse`() throws {
@@ -219,7 +284,7 @@ import Testing
 }
 
 @Suite struct ParserGrowthTests {
-  @Test(arguments: [["--metadata", "a=b"], ["--metadata=a=b"], ["--quiet"], ["x"], ["--nonsense"]])
+  @Test(arguments: [["--metadata", "a=b"], ["--metadata=a=b"], ["--quiet"], ["x"], ["--zzzzzz"]])
   func `reads arguments in time that grows with them alone`(_ piece: [String]) {
     Growth.expectLinear(base: 1000) { size in
       _ = try? Parser(catalogue).parse(

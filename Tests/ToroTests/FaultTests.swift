@@ -9,6 +9,13 @@ import Toro
 /// Every fault at every step of a sale: the exit, the documented name, the acquirer's books, and the result
 /// of the same command afterwards.
 @Suite struct FaultTests {
+  @Test func `explains every documented error under its own exit`() {
+    let pages = ToroProvider.explanations.filter { $0.source == "Toro's mobile SDK, its errors" }
+    #expect(pages.map(\.provider) == ToroError.allCases.map(\.rawValue))
+    #expect(pages.map(\.code) == ToroError.allCases.map(\.code))
+    #expect(pages.map(\.kind) == ToroError.allCases.map(\.kind))
+  }
+
   struct Row: CustomTestStringConvertible {
     var fault: String
     var exit: Int32

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Whether one version is another or a later one: numbers with points between them; what stands behind
-/// a number is left out.
+/// Whether a version is at least another one. Versions are numbers with points between them; text after a number
+/// is ignored.
 int tender_system_is_version(const char *found, const char *lowest);
 
 /// The arguments as the loader gave them: a preloaded library that changes the environment hides them from

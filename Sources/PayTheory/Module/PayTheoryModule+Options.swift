@@ -7,7 +7,7 @@ extension Keys {
     "fee-mode",
     .money,
     "MODE",
-    "who pays the fee: the merchant (default) or, on top of the amount, the payer"
+    "the side that pays the fee: merchant (default), or payer on top of the amount"
   )
   static let confirmation = Key<Bool>("confirmation", .payment, "the same as --hold")
   static let payor = Key<String>(
@@ -18,7 +18,7 @@ extension Keys {
     "a field of the payer: " + payorFields.joined(separator: ", ")
   )
   static let payorID =
-    Key<String>("payor-id", .payment, "ID", "a payer that the provider knows; not with --payor")
+    Key<String>("payor-id", .payment, "ID", "the id of a stored payer; not with --payor")
   static let accountCode =
     Key<String>("account-code", .payment, "CODE", "an account code, shown in the portal")
   static let paymentParameters = Key<String>(
@@ -36,12 +36,12 @@ extension Keys {
   )
   static let sendReceipt = Key<Bool>("send-receipt", .payment, "send the payer a receipt by e-mail")
   static let receiptDescription =
-    Key<String>("receipt-description", .payment, "TEXT", "what the receipt says")
+    Key<String>("receipt-description", .payment, "TEXT", "the text of the receipt")
   static let method = Key<Instrument.Method>(
     "method",
     .instrument,
     "METHOD",
-    "what the payer pays with (default: what the instrument says, else card)"
+    "the means of payment (default: that of the instrument, else card)"
   )
   static let instrumentStdin = Key<Bool>(
     "instrument-stdin",

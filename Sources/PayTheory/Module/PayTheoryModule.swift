@@ -45,10 +45,10 @@ package struct PayTheoryModule: ProviderModule {
         "cancel",
         options: [Keys.refundReference, Keys.amount, Keys.currency],
         description: [
-          "With --amount a part of a captured payment is reversed; a further part needs a "
-            + "--refund-reference of its own. Reversals need merchant credentials."
+          "With --amount a part of a captured payment is reversed. A further part needs another "
+            + "--refund-reference. Reversals need merchant credentials."
         ],
-        examples: [.init("tender cancel A2 --amount 3.50", "reverse a part of it")]
+        examples: [.init("tender cancel A2 --amount 3.50", "reverse a part of the payment")]
       ),
       CommandUse(
         "refund",
@@ -57,7 +57,7 @@ package struct PayTheoryModule: ProviderModule {
           "With Pay Theory it is a reversal: a void while the payment is pending, a refund afterwards. "
             + "--reason is duplicate, fraudulent, requested_by_customer (default), or any other text."
         ],
-        examples: [.init("tender refund A2 --amount 3.50", "refund a part of it")]
+        examples: [.init("tender refund A2 --amount 3.50", "refund a part of the payment")]
       ),
       CommandUse(
         "tokenize",

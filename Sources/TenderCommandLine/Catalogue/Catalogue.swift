@@ -28,13 +28,16 @@ package struct Catalogue: Sendable {
   /// Every command, in the order in which help lists them.
   package var commands: [Command] { definitions.map { $0().used(by: modules, among: options) } }
 
-  /// The command of some words; nil where there is none.
+  /// The command of some words, with what one provider adds to it, or all; nil where there is none.
   ///
   /// `journal settle` is the name that `journal resolve` had.
-  package func command(_ words: [String]) -> Command? {
+  package func command(
+    _ words: [String],
+    for module: (any ProviderModule)? = nil
+  ) -> Command? {
     let words = words == ["journal", "settle"] ? ["journal", "resolve"] : words
     let found = definitions.lazy.map { $0() }.first { $0.words == words }
-    return found?.used(by: modules, among: options)
+    return found?.used(by: module.map { [$0] } ?? modules, among: options)
   }
 
   /// The first words of two-word commands.
@@ -58,7 +61,8 @@ package struct Catalogue: Sendable {
     .local(.nothing),
     """
     help: explain a command or a topic
-    Shows the help of a command, or a topic; without either, the overview.
+    Shows the page of a command, or a topic; without either, the overview. The page of a command
+    has the options of one provider: that of --provider, else that of the profile.
     $ tender help transact # a command
     $ tender help exit-status # a topic
     """,

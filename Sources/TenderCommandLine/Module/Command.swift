@@ -139,6 +139,8 @@ package struct Command: Sendable {
   /// Values of its options that help does not offer, since it only explains them or they are old names; an
   /// option without any is not shown at all.
   let unoffered: [String: [String]]
+  /// What an option means to this command, where it is not what its definition says.
+  private let meanings: [String: String]
   package let bounds: Bounds
   /// The columns of `--output csv`; empty if the command has no such output.
   package let csv: [String]
@@ -154,6 +156,7 @@ package struct Command: Sendable {
     options: [any OptionKey] = [],
     exits: [Fault.Kind] = [],
     unoffered: [String: [String]] = [:],
+    meanings: [String: String] = [:],
     bounds: Bounds? = nil,
     csv: [String] = []
   ) {
@@ -167,6 +170,7 @@ package struct Command: Sendable {
     keys = options
     ownExits = exits
     self.unoffered = unoffered
+    self.meanings = meanings
   }
 
   /// The lines of the page; the first one has the words.
@@ -243,7 +247,8 @@ package struct Command: Sendable {
   /// The options as help shows them.
   package var shownOptions: [Option] {
     options.filter { unoffered[$0.name] != [] }.map { option in
-      unoffered[option.name].map { option.without($0) } ?? option
+      let shown = unoffered[option.name].map { option.without($0) } ?? option
+      return meanings[option.name].map { shown.with(summary: $0) } ?? shown
     }
   }
 

@@ -46,7 +46,7 @@ package struct Invocation: Sendable {
     let others: [Option.Group] = [.control, .general, .server, .simulator]
     for option in command.options
     where values[option.name] != nil && !inherited.contains(option.name) && !read.has(option.name)
-      && !others.contains(option.group) && option.name != Keys.all.option.name
+      && !others.contains(option.group)
     {
       throw .badOptions(
         "--\(option.name) changes nothing here: \(provider.text) does not use it for this",

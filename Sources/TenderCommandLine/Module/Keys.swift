@@ -5,7 +5,7 @@ package enum Keys {
   package static let amount = MoneyKey(
     "amount",
     .money,
-    "the amount as people write it, such as 10.50; the currency decides the digits",
+    "the amount, such as 10.50",
     minor: "the amount in minor units, such as 1050"
   )
   /// The summary lacks the currencies of the providers: the catalogue knows them.
@@ -14,21 +14,21 @@ package enum Keys {
     "reference",
     .payment,
     "REF",
-    "your own name for the payment; the handle for every later command"
+    "your own name for the payment, such as ORDER-7"
   )
   package static let metadata = Key<String>(
     "metadata",
     .payment,
     "KEY=VALUE",
     repeats: true,
-    "something of yours to keep with the payment"
+    "your own data for the payment"
   )
   package static let metadataFile = Key<String>(
     "metadata-file",
     .payment,
     "FILE",
     completion: .files,
-    "a JSON object to keep with the payment"
+    "a JSON object, stored with the payment"
   )
   package static let hold = Key<Bool>(
     "hold",
@@ -63,7 +63,7 @@ package enum Keys {
     "by",
     .filter,
     "WHO",
-    "that this machine, or this user on it, has worked on: MACHINE or USER@MACHINE"
+    "changed by this machine or user: MACHINE or USER@MACHINE"
   )
   package static let groupBy = Key<String>(
     "by",
@@ -79,7 +79,7 @@ package enum Keys {
     }
     return shard
   }
-  package static let before = Key<TimeExpression>("before", "that changed last before this time")
+  package static let before = Key<TimeExpression>("before", "last changed before TIME")
   package static let outcome = Key<String>(
     "as",
     .filter,
@@ -111,7 +111,7 @@ package enum Keys {
     "customer",
     .filter,
     "TEXT",
-    "a word in the name, e-mail address or phone number of payer or cardholder begins with TEXT"
+    "name, e-mail or phone of payer or cardholder starting with TEXT"
   )
   package static let limit = Key<Int>(
     "limit",
@@ -138,19 +138,19 @@ package enum Keys {
     "trace-id",
     .filter,
     "ID",
-    "whose answer had this id of the provider's logs"
+    "with this id of the provider's logs"
   )
   package static let failure = Key<String>(
     "failure",
     .filter,
     "TEXT",
-    "whose error code or failure reason has a word that begins so"
+    "error code or failure reason with a word starting with TEXT"
   )
   package static let reason = Key<String>(
     "reason",
     .filter,
     "TEXT",
-    "why: for the history, or for the provider's record of a refund"
+    "the reason, for the history or for the provider's record of a refund"
   )
   package static let lastFour = Key<String>(
     Option("last-four", .filter, .required("DIGITS"), "with these last four digits")
@@ -162,8 +162,8 @@ package enum Keys {
   }
   package static let all = Key<Bool>(
     "all",
-    .filter,
-    "all payments instead of the latest 50 or of one; of a record, every field"
+    .control,
+    "show every field of the record"
   )
   package static let jobs = Key<Int>(
     "jobs",
@@ -235,7 +235,7 @@ package enum Keys {
       "idempotency-key",
       .control,
       .required("KEY"),
-      "the key of this operation, where you must choose it yourself"
+      "your own idempotency key for this operation"
     )
   ) { text, option throws(Fault) in
     guard text.utf8.count <= 100, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
@@ -246,13 +246,13 @@ package enum Keys {
   package static let newAttempt = Key<Bool>(
     "new-attempt",
     .control,
-    "a new attempt at a payment that was declined, was cancelled or expired"
+    "try a declined, cancelled or expired one again"
   )
   package static let wait = Key<Int>.duration(
     "wait",
     .control,
     .optional("5m"),
-    "wait for the final state, 5 minutes unless said"
+    "wait for the final state (default: 5 minutes)"
   )
   package static let interval = Key<Int>.duration(
     "interval",
@@ -265,7 +265,7 @@ package enum Keys {
       "expect",
       .control,
       .required("WHAT"),
-      "exit 0 where a status, exit:N or code:CODE is met and each FIELD=VALUE (commas between), else 18"
+      "exit 0 for this status, exit:N, code:CODE or FIELD=VALUE, else 18; commas between several"
     )
   ) { text, option throws(Fault) in try ExpectedResult(text, option: option) }
   package static let events = Key<Bool>(
@@ -277,14 +277,14 @@ package enum Keys {
     "dry-run",
     short: "n",
     .control,
-    "show the request and its key; send and write nothing"
+    "show the request; send and write nothing"
   )
   package static let id = Key<String>(
     "id",
     .control,
     "VALUE",
     repeats: true,
-    "an id, exempt from the card-number guard"
+    "an id like a card number"
   )
   package static let exit = Key<Int>(
     "exit",
@@ -297,14 +297,14 @@ package enum Keys {
     "sim-scenario",
     .simulator,
     "NAME",
-    "how the simulated world is: see tender simulator scenarios"
+    "a state of the simulated world: see tender simulator scenarios"
   )
   package static let simFault = Key<String>(
     "sim-fault",
     .simulator,
     "FAULT",
     repeats: true,
-    "what goes wrong: see tender help simulator"
+    "a fault: see tender help simulator"
   )
   package static let simSeed = Key<Int>(
     Option("sim-seed", .simulator, .required("N"), "make ids from this number: output that repeats")
@@ -319,7 +319,7 @@ package enum Keys {
       "sim-clock",
       .simulator,
       .required("TIME"),
-      "let the clock stand at this time (RFC 3339), or run ahead (+26h)"
+      "the time of the simulated clock (RFC 3339), or ahead of this machine's (+26h)"
     )
   ) { text, option throws(Fault) in
     if text.hasPrefix("+") {
@@ -332,7 +332,7 @@ package enum Keys {
     return .standing(time)
   }
   /// Without choices: the catalogue knows the providers.
-  package static let provider = Key<String>("provider", .general, "NAME", "whom to speak to")
+  package static let provider = Key<String>("provider", .general, "NAME", "the provider")
   package static let env = Key<Env>(
     "env",
     .general,

@@ -34,21 +34,21 @@ package enum RecordSchema {
     status! string the state of the payment, the same words for all providers
     provider_status string the provider's own word for the state
     final! boolean whether no further step is expected
-    amount integer what the payer pays, minor units
-    requested_amount integer what was ordered, where it differs
-    captured_amount integer what was captured, minor units
-    released_amount integer what was held and then released, where anything was
-    voided_amount integer what was captured and then voided, where all of it was
-    refunded_amount integer what was refunded, where anything was
-    refunding_amount integer what is being refunded, where anything is
-    returned_amount integer what the bank took back, where it did
+    amount integer the amount that the payer pays, minor units
+    requested_amount integer the ordered amount, where it differs
+    captured_amount integer the captured amount, minor units
+    released_amount integer the amount held and then released, where there is one
+    voided_amount integer the amount captured and then voided, where all was
+    refunded_amount integer the refunded amount, where there is one
+    refunding_amount integer the amount of unfinished refunds, where there is one
+    returned_amount integer the amount that the bank took back, where it did
     currency string ISO 4217
-    next_action object what the payer has to do
+    next_action object the step that the payer has to take
     source string journal, where the provider was not asked or does not know it
-    result! object the provider's answer in its own names
+    result! object the provider's answer, in the provider's names
     error object code, exit, message, hint, effect, retry
     explanation string the meaning of the provider's reason for a failure
-    details object what else the provider says: bank, payee, payer, times, refunds
+    details object more from the provider: bank, payee, payer, times, refunds
     idempotency_key string the key of the operation
     operations array the requests to the provider that could change the payment, oldest first
     created_at string when the payment was made, RFC 3339 UTC
@@ -60,9 +60,9 @@ package enum RecordSchema {
     kind! string authorize, charge, capture, void, refund and others
     number! integer its number: attempts, refunds and the others each count from 1
     name string the operator's name for it (--refund-reference)
-    amount integer what it moves, minor units
+    amount integer the amount, minor units
     status! string its state; unknown where its answer was lost
-    id string the provider's id of it
+    id string the provider's id of the operation
     key string the idempotency key that it was sent with
     at! string when it was recorded, RFC 3339 UTC
     = history
@@ -71,22 +71,22 @@ package enum RecordSchema {
     state string the operation's state after it
     amount integer the operation's amount, minor units
     status! string the payment's status after it
-    note! string what happened
+    note! string the event in words
     by string the user and machine that wrote it
     = error
-    provider string who was asked
+    provider string the provider that was asked
     env string where
     reference string the merchant's own name
-    id string what was asked for
-    result object the provider's answer in its own names
+    id string the id that was asked for
+    result object the provider's answer, in the provider's names
     error! object code, exit, message, hint, effect, retry
     line integer the number of the line of a batch, or of the id, that this answers
     = event
-    provider string who was asked
+    provider string the provider that was asked
     env string where
     reference string the merchant's own name
     state! string the state that began, in the provider's words
-    next_action object what the payer has to do
+    next_action object the step that the payer has to take
     = journal_entry
     brand string the card's brand, or ACH
     last_four string the last four digits
@@ -111,11 +111,11 @@ package enum RecordSchema {
     refunding integer refunds on their way or unknown, not yet in refunded, where there are any
     unknown integer how many payments have an unknown operation, where there are any
     = check
-    name! string what was checked
+    name! string the subject of the check
     outcome! string ok or fail
-    detail string what was found
-    remedy string what to do where it failed
-    result object the provider's answer in its own names
+    detail string the finding
+    remedy string the next step where it failed
+    result object the provider's answer, in the provider's names
     error object code, exit, message, hint, effect, retry
     line integer batch --check: the number of the line
     = batch_summary
@@ -124,7 +124,7 @@ package enum RecordSchema {
     failed! integer how many ended otherwise, unknown ones too
     unknown! integer how many are unknown: exit 9
     replayed! integer how many answered with an earlier result
-    statuses! object how many lines came to each status
+    statuses! object how many lines have each status
     sums object minor units by currency: charged, refunded and net, of each payment as its last \
     line shows it
     stopped! boolean whether lines were left unread
@@ -132,25 +132,25 @@ package enum RecordSchema {
     milliseconds! integer how long it took
     = note
     level! string note or warning
-    text! string what a person would read
+    text! string the text for a person
     = capability
-    provider! string who
-    capability! string what
+    provider! string the provider
+    capability! string the capability
     supported! boolean whether this version can
     note string how, or why not
     = explanation
     code! string the word that is explained
     subject! string error, processor code, failure reason, response code, exit status, rejection, \
     status, state, type or member
-    provider string whose word it is
+    provider string the provider that uses the word
     exit integer the exit status of an error with effect none
     provider_error string the provider's own name
-    meaning! string what it means
-    advice string what to do
+    meaning! string the meaning of the word
+    advice string the next step
     side string whose side a failure is on
     retry string whether a further try can help
-    tell_payer string what to tell the payer
-    quote string what to tell the provider
+    tell_payer string a sentence for the payer
+    quote string the data that the provider's support asks for
     source! string the document that has the word
     = setting
     name! string the setting
@@ -158,22 +158,22 @@ package enum RecordSchema {
     origin! string option, environment, profile or default
     detail string the source in use, and those that are ignored
     = scenario
-    name! string what the option takes
+    name! string the value of the option
     option! string --sim-scenario or --sim-fault
-    meaning! string what happens
-    provider! string whose word it is
-    exit integer the exit status of the command that it is for
+    meaning! string the effect
+    provider! string the provider that has it
+    exit integer the exit status of the command
     effect string done or none: whether the provider's books have changed
     = request
-    provider! string who would be asked
+    provider! string the provider that would be asked
     env! string where
     reference string the merchant's own name
     idempotency_key string the key that will be sent; absent where none is
-    request! object what would be sent, secrets masked
+    request! object the request, secrets masked
     = server
     address! string where the providers are, over HTTP and WebSocket
     device! string where the card reader is
-    variables! object what a client needs, by the name of the variable that it reads
+    variables! object the values for a client, by the variable that it reads
     env_file string the file that has them
     = version
     version! string the version
@@ -183,6 +183,25 @@ package enum RecordSchema {
     json_schema! object its JSON Schema
     vocabulary object the words that it may hold, by provider and subject, with their meanings
     """
+
+  /// A page of `tender explain` for each member; one that only some kinds have is named behind its kind.
+  package static var explanations: [Explanation] {
+    let heads = table.split(separator: "\n").filter { $0.hasPrefix("= ") }
+    let kinds = heads.map { String($0.split(separator: " ")[1]) }
+    let shared = ["common", "last", "payment", "journal_entry"]
+    let members = kinds.flatMap { kind in
+      rows(kind).map { field in
+        (shared.contains(kind) ? field.name : "\(kind).\(field.name)", field.meaning)
+      }
+    }
+    let errors = errorSchema["properties"]?.object?.members.flatMap { member in
+      [(member.key, member.value)]
+        + (member.value["properties"]?.object?.members ?? []).map { ($0.key, $0.value) }
+    }
+    let all =
+      members + (errors ?? []).map { ("error.\($0)", $1["description"]?.text ?? "") }
+    return all.map { .word(.member, $0, $1, "the records of tender: tender schema") }
+  }
 
   /// The members in the table below a name.
   private static func rows(_ kind: String) -> [Field] {
@@ -242,21 +261,23 @@ package enum RecordSchema {
     "type": "object",
     "properties": [
       "code": ["type": "string", "description": "a stable word; see tender explain"],
-      "exit": ["type": "integer", "description": "the exit status it stands for"],
-      "message": ["type": "string"], "hint": ["type": "string"],
-      "effect": ["enum": ["none", "unknown"], "description": "what is known about the money"],
+      "exit": ["type": "integer", "description": "the exit status of the error"],
+      "message": ["type": "string", "description": "the failure in one sentence"],
+      "hint": ["type": "string", "description": "the next step, such as a command"],
+      "effect": ["enum": ["none", "unknown"], "description": "whether money may have moved"],
       "retry": [
-        "type": "object",
+        "type": "object", "description": "whether and when to run the command again",
         "properties": [
           "class": [
             "enum": .array(Fault.Retry.allCases.map { .string($0.rawValue) }),
-            "description": "what a program that repeats failed commands does; see tender help exit",
+            "description":
+              "the next step of a program that repeats failed commands; see tender help exit",
           ],
           "after": ["type": "integer", "description": "seconds, where the provider named them"],
         ],
         "required": ["class"],
       ],
-      "explanation": ["type": "string", "description": "what the provider's reason means"],
+      "explanation": ["type": "string", "description": "the meaning of the provider's reason"],
     ],
     "required": ["code", "exit", "message", "effect", "retry"],
   ]

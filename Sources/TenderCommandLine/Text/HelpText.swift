@@ -3,9 +3,14 @@ package import TenderModel
 /// Help as text of at most 80 columns: the overview, a command, a topic.
 package struct HelpText {
   private let catalogue: Catalogue
+  /// The provider whose options the page of a command has; nil for the first that it speaks to.
+  private let provider: String?
 
   /// Text about what a catalogue defines.
-  package init(_ catalogue: Catalogue) { self.catalogue = catalogue }
+  package init(_ catalogue: Catalogue, for provider: String? = nil) {
+    self.catalogue = catalogue
+    self.provider = provider
+  }
 
   private static let width = 79
 
@@ -26,7 +31,7 @@ package struct HelpText {
       ("Pay", ["transact", "confirm", "cancel", "refund", "tokenize", "batch"]),
       ("Look up", ["payment-status", "mandate-status", "find", "explain"]),
       ("Set up", support.filter { $0 != "explain" }),
-      ("Topics", Topic.all(catalogue.modules).map(\.name)),
+      ("Topics", catalogue.topics.map(\.name)),
     ] {
       lines += Self.wrapped(
         Self.padded(title + ":", to: 10) + names.joined(separator: " "),
@@ -45,7 +50,7 @@ package struct HelpText {
     let lines =
       ["Usage: tender COMMAND [OPTIONS]", "", "Commands:"]
       + Self.list(catalogue.commands.map { ($0.name, $0.summary) }) + ["", "Topics:"]
-      + Self.list(Topic.all(catalogue.modules).map { ($0.name, $0.summary) })
+      + Self.list(catalogue.topics.map { ($0.name, $0.summary) })
       + ["", "tender help COMMAND explains one of them; man tender has it all."]
     return lines.joined(separator: "\n") + "\n"
   }
@@ -61,9 +66,14 @@ package struct HelpText {
   /// Throws `usage` with the nearest name for anything else.
   package func text(for words: [String]) throws(Fault) -> String {
     if words.isEmpty { return start }
-    if let command = catalogue.command(words) { return text(command) }
+    if let command = catalogue.command(words) {
+      let users = catalogue.modules.filter { $0.takes(command) }
+      let user = users.first { $0.name.text == provider } ?? users.first
+      let others = users.map(\.name.text).filter { $0 != user?.name.text }
+      return text(catalogue.command(words, for: user) ?? command, for: user?.name.text, others)
+    }
     let typed = words.joined(separator: " ")
-    let topics = Topic.all(catalogue.modules)
+    let topics = catalogue.topics
     let topic = topics.first { $0.name == typed || $0.aliases.contains(typed) }?.text
     if catalogue.groups.contains(typed) {
       let commands = catalogue.commands.filter { $0.words[0] == typed }
@@ -82,7 +92,8 @@ package struct HelpText {
     )
   }
 
-  private func text(_ command: Command) -> String {
+  /// The page of a command, with the options for one provider; `others` have pages of their own.
+  private func text(_ command: Command, for provider: String?, _ others: [String]) -> String {
     var lines = ["tender \(command.name): \(command.summary)", "", "Usage: \(command.usage)", ""]
     lines.append("Examples:")
     for example in command.examples {
@@ -90,7 +101,15 @@ package struct HelpText {
       lines += example.lines.map { "  " + $0 }
     }
     for paragraph in command.description { lines += [""] + Self.wrapped(paragraph, indent: 0) }
-    for group in Option.Group.allCases {
+    let isSimulated = command.shownOptions.contains { $0.group == .simulator }
+    lines += [
+      "", "Shared options: tender help options" + (isSimulated ? ", tender help simulator" : ""),
+    ]
+    if let provider, !others.isEmpty {
+      lines.append("Options for \(provider) follow; for another provider:")
+      lines += others.map { "  tender \(command.name) --provider \($0) --help" }
+    }
+    for group in Option.Group.allCases where group != .general && group != .simulator {
       let options = command.shownOptions.filter { $0.group == group }
       guard !options.isEmpty else { continue }
       lines += ["", "\(group.rawValue):"]
@@ -98,17 +117,22 @@ package struct HelpText {
     }
     let exits = [Fault.Kind.internal, .usage] + command.exits
     lines += ["", "Exit status: 0 done"]
-    for kind in exits.sorted(by: { $0.exitStatus < $1.exitStatus }) {
+    for kind in exits.sorted(by: { $0.exitStatus < $1.exitStatus }) where !kind.isStop {
       lines += Self.wrapped(
         "\(Self.padded(String(kind.exitStatus), to: 4))\(kind.meaning)",
         indent: 2,
         hang: 4
       )
     }
+    if exits.contains(where: \.isStop) {
+      lines.append(
+        "  129 stopped by SIGHUP, 130 by Ctrl-C, 143 by SIGTERM; journal consistent"
+      )
+    }
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private static func entry(_ option: Option) -> [String] {
+  static func entry(_ option: Option) -> [String] {
     var text = option.summary
     if !option.choices.isEmpty, option.choices.count <= 6 {
       text += " (\(option.choices.joined(separator: ", ")))"

@@ -91,7 +91,7 @@ struct CompleteCommand {
     case "REF", "ID": return references(typed).filter { !$0.word.hasPrefix("-") }
     case "CODE": return codes + references(typed)
     case "TOPIC":
-      let topics = Topic.all(catalogue.modules).map { ($0.name, $0.summary) }
+      let topics = catalogue.topics.map { ($0.name, $0.summary) }
       return given == 0 ? commands([]) + topics : commands([typed.operands[command.words.count]])
     default: return []
     }

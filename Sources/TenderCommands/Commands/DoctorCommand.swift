@@ -8,9 +8,9 @@ extension Action {
   static let doctor = Action(
     .local(.writes),
     """
-    doctor: check that everything needed is there
-    Checks configuration, files, libraries and the provider's credentials, and prints a record for
-    each check; the exit is the first failure's. Nothing that it does can move money.
+    doctor: check that all parts for a payment are ready
+    Checks configuration, files, libraries and the provider's credentials. It prints a record for
+    each check and exits with the status of the first failure. Nothing that it does can move money.
     $ tender doctor # configuration, files and libraries
     """,
     options: Catalogue.simulation,

@@ -38,6 +38,7 @@ extension Action {
       Keys.duplicates, Keys.all, Keys.online, Keys.id,
     ] + Catalogue.simulation,
     exits: [.auth, .notFound, .notSent, .providerError, .partial, .state],
+    meanings: ["all": "show every match, not the latest 50"],
     csv: RecordCSV.payments,
     run: JournalCommands.find
   )

@@ -25,6 +25,7 @@ extension Action {
       .declined, .auth, .notFound, .conflict, .rejected, .unknown, .notSent, .providerError,
       .cancelled, .expired, .partial, .state, .refused, .device, .partPaid, .interrupted,
     ],
+    meanings: ["all": "every payment with an unknown operation"],
     // The payment, not this command, says where its reader is.
     bounds: .providers,
     run: JournalCommands.resume
@@ -34,8 +35,8 @@ extension Action {
     .local(.writes),
     """
     journal resolve: resolve an unknown operation by hand
-    Ends an operation whose result the provider cannot tell any more, as its console, a statement
-    or the payer shows it. The reason goes into the history. failed means that it had no effect,
+    Ends an operation whose result the provider cannot tell any more. Take the result from its
+    console, a statement or the payer. The reason goes into the history. failed means that it had no effect,
     and frees the reference or the refund's name; succeeded means that it happened. Where a
     payment has several unknown operations, --operation names one by its number in tender journal
     show.

@@ -9,10 +9,10 @@ extension Action {
     .local(.writes),
     """
     journal import: copy payments from another journal
-    Reads the lines of tender journal export from a file or standard input and copies them into
-    the journal that is set, such as from a file into PostgreSQL. Payments that are there already
-    are not changed, so the same import can be repeated. A payment whose reference the journal has
-    with other content is reported and left out (14).
+    Reads the lines of tender journal export from a file or standard input, and copies them into
+    the journal in use. Payments that the journal has already are not changed, so the same import
+    can be repeated. A payment whose reference the journal has with other content is reported and
+    left out (14).
 
     Preparations of held payments are not exported: confirm or cancel those with the old journal
     first.
@@ -27,10 +27,10 @@ extension Action {
     .local(.reads),
     """
     journal migrate: make or upgrade the tables of a shared journal
-    Makes the tables of the PostgreSQL journal that TENDER_JOURNAL names, or brings them up to
-    this version, in one transaction; run it as their owner. Every other command ends in 16 where
-    they are missing, older or newer. It changes nothing on this machine. A journal that is a file
-    is brought up to date by each command.
+    Makes the tables of the PostgreSQL journal, or upgrades them to this version, in one
+    transaction. Run it as their owner. If they are missing, older or newer, every other command
+    exits 16. It changes nothing on this machine. A journal in a file is upgraded by each command
+    that writes.
     $ tender journal migrate # once for each database, and after an upgrade
     """,
     exits: [.usage, .state],
@@ -41,8 +41,8 @@ extension Action {
     .local(.nothing),
     """
     journal grants: print the least rights on a shared journal
-    Prints the SQL that gives a runner, a support reader and an auditor what they need on a
-    PostgreSQL journal, and no more. It asks nobody and changes nothing.
+    Prints the SQL that gives a runner, a support reader and an auditor the least rights on a
+    PostgreSQL journal. It asks no server and changes nothing.
     $ tender journal grants # for psql, as the owner of the tables
     """,
     run: JournalCommands.grants
@@ -52,9 +52,9 @@ extension Action {
     .local(.writes),
     """
     journal prune: delete old payments
-    Deletes payments last changed before TIME, with their operations and history. Payments that
-    are not final or have an unknown operation are not deleted, nor are mandates that can still be
-    revoked. A deleted reference is a new one: the same command pays again. Use journal export
+    Deletes payments last changed before TIME, with their operations and history. It does
+    not delete payments that are not final or have an unknown operation. It does not delete
+    mandates that can still be revoked. A deleted reference is a new one: the same command pays again. Use journal export
     first.
 
     Live payments need --env live and --yes, or a typed yes. So does a TIME within the last 24
@@ -71,13 +71,12 @@ extension Action {
     .local(.reads),
     """
     journal verify: check that the journal is whole
-    Reads the whole journal and compares each row with its checksum, each payment's amounts with
-    its operations, the history with its chain, and all with the mark beside the state folder.
-    Damage, missing rows and a journal that is a copy or an older state exit 16, with a record for
-    each.
+    Reads the whole journal. It compares rows with their checksums, amounts with operations, the
+    history with its chain, and all with the mark beside the state folder. Damage, missing rows,
+    a copy or an older state exit 16, with a record for each.
 
-    While a journal is a copy or incomplete, every command that can move money exits 16, until the
-    newest journal is put back or tender journal accept is run.
+    If a journal is a copy or incomplete, every command that can move money exits 16. Put the
+    newest journal back, or run tender journal accept.
     $ tender journal verify # is anything damaged or missing?
     """,
     exits: [.state],
@@ -89,7 +88,7 @@ extension Action {
     """
     journal backup: copy the journal while it is in use
     Writes a consistent copy into a new file that only its owner can read. A copy of journal.db
-    alone lacks what is still in journal.db-wal. To restore it, put it in place of journal.db and
+    alone lacks the data in journal.db-wal. To restore it, put it in place of journal.db and
     remove journal.db-wal and journal.db-shm. The copy is marked as one: it refuses requests that
     can move money (16) until tender journal accept. The keys of held payments (journal.seals) are
     not in it: on another machine they can be looked up, not confirmed.

@@ -17,6 +17,7 @@ extension Action {
       Keys.limit, Keys.all,
     ],
     exits: [.state],
+    meanings: ["all": "show every payment, not the latest 50"],
     csv: RecordCSV.payments,
     run: JournalCommands.list
   )
@@ -27,7 +28,7 @@ extension Action {
     journal show: show one payment, its operations and its history
     Shows the payment of a reference or a provider's id: its operations with their amounts, and
     everything that happened, oldest first.
-    $ tender journal show ORDER-1042 # what happened to ORDER-1042
+    $ tender journal show ORDER-1042 # the history of ORDER-1042
     $ tender journal show SALE-1 --receipt # the receipt of a card-present sale
     """,
     operands: [.init("REF", orID: true)],

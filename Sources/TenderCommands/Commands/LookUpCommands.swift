@@ -19,8 +19,8 @@ extension Action {
     """
     payment-status: look payments up
     Looks payments up at the provider by receipt number or reference, and prints status, fees,
-    refunds, dispute and failure reasons. It sends nothing that can move money. What only the
-    journal knows comes from there, with "source": "journal".
+    refunds, dispute and failure reasons. It sends nothing that can move money. Payments
+    that only the journal has are printed with "source": "journal".
     $ tender payment-status A2 # look one payment up
     $ printf '%s\\n' A1 A2 | tender payment-status - --json # several, from standard input
     $ printf '%s\\n' A1 A2 | tender payment-status - --jobs 64 --json # many, at a provider that
@@ -37,8 +37,8 @@ extension Action {
     .looksUp(.mandate),
     """
     mandate-status: look mandates up
-    Looks mandates up at a provider that has them, by id or by a reference that the journal knows;
-    15 at any other.
+    Looks mandates up at a provider that has them, by id or by a reference in the journal. At other
+    providers it exits 15.
     $ tender mandate-status M1 # look one mandate up
     """,
     operands: [.init("ID", orID: true, repeats: true)],

@@ -22,7 +22,7 @@ extension Action {
     simulator serve: serve the simulated providers on loopback
     Offers the simulated providers over real HTTP and WebSocket on 127.0.0.1, with a card reader
     on a TCP port beside. It prints all that a client needs: addresses, credentials and a signing
-    key. The key is made at the first start and kept in the state folder. The names are the
+    key. The key is made at the first start and stored in the state folder. The names are the
     variables of tender and, where they are public, of the providers' own programs. With them
     tender --env sandbox pays here. Other credentials are refused as the provider refuses them.
     Ctrl-C or SIGTERM stops the server.
@@ -85,8 +85,8 @@ extension Action {
     .local(.nothing),
     """
     config show: show each setting and where it comes from
-    Shows the settings that a command would run with, and whether each came from an option, the
-    environment, the profile or a default. The detail names the source in use, and those that are
+    Shows the settings for a command, and the source of each: option, environment, profile or
+    default. The detail names the source in use, and those that are
     ignored. Secrets are shown as set or not set; their programs are not run.
     $ tender config show # the settings in force
     """,
@@ -109,7 +109,7 @@ extension Action {
     """
     schema: print the JSON Schema of a record
     Prints the JSON Schema of one kind of record, or of all of them.
-    $ tender schema payment # what a payment record looks like
+    $ tender schema payment # the members of a payment record
     """,
     operands: [.init("RECORD", optional: true, choices: Record.Kind.allCases.map(\.rawValue))],
     run: SupportCommands.schema

@@ -71,7 +71,7 @@ extension Action {
     --dry-run shows what would happen, and sends nothing.
 
     The same command again never refunds twice: it prints the recorded result with "replayed":
-    true. A second, different --amount needs a --refund-reference of its own, or a confirmation
+    true. A second, different --amount needs another --refund-reference, or a confirmation
     typed at a terminal. More than is left is never refunded.
     $ tender refund A2 # refund what is left of A2
     $ tender refund A2 --dry-run # show what would happen

@@ -15,6 +15,7 @@ struct Action: Sendable {
     options: [any OptionKey] = [],
     exits: [Fault.Kind] = [],
     unoffered: [String: [String]] = [:],
+    meanings: [String: String] = [:],
     bounds: Command.Bounds? = nil,
     csv: [String] = [],
     run: @escaping @Sendable (Work) -> () throws(Fault) -> Int32
@@ -26,6 +27,7 @@ struct Action: Sendable {
       options: options,
       exits: exits,
       unoffered: unoffered,
+      meanings: meanings,
       bounds: bounds,
       csv: csv
     )

@@ -51,8 +51,19 @@ struct Page {
 extension Records {
   /// Every page: those of all, then each provider's.
   var pages: [Page] {
-    (Explanation.general + Explanation.exits).map { Page(page: $0, provider: nil, quote: nil) }
+    (Explanation.general + Explanation.exits + RecordSchema.explanations)
+      .map { Page(page: $0, provider: nil, quote: nil) }
       + modules.flatMap(pages)
+      + modules.map { module in
+        let meaning = "a provider; see: tender help \(module.name.text)"
+        let page = Explanation.word(
+          .type,
+          module.name.text,
+          meaning,
+          "provider of a record of tender"
+        )
+        return Page(page: page, provider: nil, quote: nil)
+      }
   }
 
   private func pages(of module: any ProviderModule) -> [Page] {
@@ -63,9 +74,10 @@ extension Records {
     of module: any ProviderModule,
     where isWanted: (Explanation) -> Bool
   ) -> [Page] {
-    module.explanations.filter(isWanted).map {
-      Page(page: $0, provider: module.name.text, quote: module.help.quote)
-    }
+    let pages = module.explanations.filter(isWanted)
+    guard !pages.isEmpty else { return [] }
+    let quote = module.help.quote
+    return pages.map { Page(page: $0, provider: module.name.text, quote: quote) }
   }
 
   /// The codes of failures whose meaning holds a text, in any case.

@@ -266,7 +266,7 @@ extension Fault {
     .state(
       "journal_forgot",
       "the database does not have the payment \(reference.quotedForMessage) whose result lies in \(path)",
-      "it was put back to an earlier time; see: tender help journal"
+      "it was put back to an earlier time; see: tender help shared-journal"
     )
   }
 }

@@ -271,7 +271,7 @@ extension Fault {
       "journal_key",
       "this order holds what is not kept as it was typed, and the key to tell it apart by is not here; "
         + "nothing was sent",
-      "set TENDER_JOURNAL_KEY_FILE; see: tender help journal"
+      "set TENDER_JOURNAL_KEY_FILE; see: tender help shared-journal"
     )
   }
 }

@@ -316,7 +316,7 @@ extension Fault {
       "journal_key",
       "what this payment needs later is sealed under the key that the fleet of \(key) shares, and that "
         + "key is not here; nothing was sent",
-      "set TENDER_JOURNAL_KEY_FILE; see: tender help journal"
+      "set TENDER_JOURNAL_KEY_FILE; see: tender help shared-journal"
     )
   }
 

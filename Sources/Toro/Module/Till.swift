@@ -23,7 +23,7 @@ struct Till: Attendant {
   var canCompare: Bool { isSimulated || terminal != nil }
 
   func waits(for state: String, left: Int) {
-    let page = Vocabulary.words.first { $0.subject == .state && $0.code == state }
+    let page = Explanation.embedded("Toro", [.state]).first { $0.code == state }
     unsafe session.waits(for: page?.meaning ?? state, left: left)
   }
 

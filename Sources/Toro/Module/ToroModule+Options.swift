@@ -54,21 +54,21 @@ extension Keys {
     "original",
     .reader,
     "REF",
-    "what is refunded: a sale that the journal knows"
+    "the sale to refund, in the journal"
   )
   static let originalFile = Key<String>(
     "original-file",
     .reader,
     "FILE",
     completion: .files,
-    "what is refunded: a saved receipt, or the record of a sale"
+    "the sale to refund, as a saved receipt or record"
   )
   static let additional = Key<String>(
     "additional",
     .reader,
     "KEY=VALUE",
     repeats: true,
-    "something of yours that goes with the sale and comes back in its receipt"
+    "your own key and value, sent with the sale and printed in its receipt"
   )
   static let additionalFile = Key<String>(
     "additional-file",

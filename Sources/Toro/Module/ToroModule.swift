@@ -19,10 +19,10 @@ package struct ToroModule: ProviderModule {
         "transact",
         options: Self.reader + [Keys.hold, Keys.allowPartial],
         description: [
-          "With --provider toro it takes a card on a reader: it waits for chip, tap or stripe, has the "
-            + "PIN entered there, asks the acquirer, and prints the receipt. --hold (or --no-capture) "
-            + "authorises only; --type refund refunds a sale to its card. Ctrl-C, or tender cancel REF in "
-            + "another shell, lets the reader go."
+          "With --provider toro it takes a card on a reader. It waits for chip, tap or stripe and the "
+            + "PIN, asks the acquirer, and prints the receipt. --hold (or --no-capture) only authorises. "
+            + "--type refund refunds a sale to its card. Ctrl-C, or tender cancel REF in another shell, "
+            + "stops the reader."
         ],
         examples: [
           .init(
@@ -32,7 +32,7 @@ package struct ToroModule: ProviderModule {
           .init(
             "tender transact --provider toro --type refund --amount 5 --original SALE-1 "
               + "--reference BACK-1",
-            "refund a part of it to the card"
+            "refund a part of the sale to the card"
           ),
         ]
       ),
@@ -47,15 +47,15 @@ package struct ToroModule: ProviderModule {
       CommandUse(
         "cancel",
         description: [
-          "A card-present sale that is under way on the reader is stopped there; afterwards it is "
-            + "undone by a cancellation advice, whole, while it is not cleared."
+          "A card-present sale on the reader is stopped there. A finished sale that is not cleared is "
+            + "undone as a whole, by a cancellation advice."
         ]
       ),
       CommandUse(
         "refund",
         description: [
           "A card-present sale is refunded as a whole by a cancellation advice, without its card. A part "
-            + "is refunded to the card at the reader: transact --type refund --original REF; refund exits "
+            + "is refunded to the card at the reader: transact --type refund --original REF. refund exits "
             + "15 and prints that command."
         ]
       ),
@@ -65,7 +65,7 @@ package struct ToroModule: ProviderModule {
         "doctor",
         options: [Keys.device],
         description: [
-          "With --provider toro it connects to the reader, asks the gateway (diagnostic request) and "
+          "With --provider toro it connects to the reader. It asks the gateway (diagnostic request) and "
             + "reports to the terminal manager (status report)."
         ],
         examples: [.init("tender doctor --provider toro", "reader and gateway too")]
@@ -82,7 +82,7 @@ package struct ToroModule: ProviderModule {
       Capability("transact --hold", "authorises; confirm captures by a completion advice"),
       Capability("transact --gratuity-menu", "the customer chooses on the reader"),
       Capability("transact --type refund", "of a sale in the journal, or by its saved receipt"),
-      Capability("confirm", "captures a hold, or a part of it; the rest is released"),
+      Capability("confirm", "captures a hold, whole or in part; the rest is released"),
       Capability("cancel", "stops the reader; afterwards a cancellation advice, whole"),
       Capability("tokenize", false, "Toro stores no payment methods"),
       Capability("payment-status", "from the journal, with the state of a sale under way"),

@@ -16,16 +16,16 @@ extension Key where Value == String {
 }
 
 extension Keys {
-  static let beneficiaryName = Key("beneficiary-name", "NAME", "who is paid: the account's holder")
+  static let beneficiaryName = Key("beneficiary-name", "NAME", "the holder of the payee's account")
   static let sortCode = Key("sort-code", "CODE", "the payee's sort code, such as 56-00-29")
   static let accountNumber = Key("account-number", "NUMBER", "the payee's account, eight digits")
   static let iban = Key("iban", "IBAN", "the payee's account as an IBAN")
   static let merchantAccount =
-    Key("merchant-account", "ID", "pay into this merchant account of TrueLayer's instead")
+    Key("merchant-account", "ID", "pay into this merchant account of TrueLayer")
   static let paymentReference = Key(
     "payment-reference",
     "TEXT",
-    "what the payee's statement says (18 characters; else what fits of --reference)"
+    "the text on the payee's statement (18 at most)"
   )
   static let user = Key(
     "user",
@@ -34,9 +34,9 @@ extension Keys {
     "a field of the payer: name, email, phone, date_of_birth, id"
   )
   static let preselect =
-    Key<Bool>("preselect", .bank, "put --bank into the creation, so that nobody chooses")
+    Key<Bool>("preselect", .bank, "put --bank into the creation: no choice later")
   static let mandate =
-    Key<Bool>("mandate", .bank, "make a mandate for recurring payments instead of a payment")
+    Key<Bool>("mandate", .bank, "make a mandate for recurring payments")
   static let mandateType = Key(
     "mandate-type",
     "TYPE",
@@ -47,18 +47,17 @@ extension Keys {
     "use-case",
     "CASE",
     choices: ["charity", "financial_services", "government", "utilities"],
-    "what a commercial mandate is for"
+    "the purpose of a commercial mandate"
   )
   static let validFrom = Key("valid-from", "TIME", "when the mandate begins")
   static let validTo = Key("valid-to", "TIME", "when the mandate ends")
   static let maxIndividual =
-    Key("max-individual", "AMOUNT", "the most that one payment of the mandate may take")
+    Key("max-individual", "AMOUNT", "the most that one payment may take")
   static let limit = Key(
     "limit",
     "PERIOD:AMOUNT[:ALIGNMENT]",
     repeats: true,
-    "the most in a day, week, fortnight, month, half_year or year, counted from consent or by "
-      + "calendar: month:2000.00:calendar"
+    "the most in a day, week, fortnight, month, half_year or year"
   )
   static let paymentID = Key("payment-id", "ID", "go on with a payment that exists already")
   static let mandateID = Key("mandate-id", "ID", "go on with a mandate that exists already")
@@ -68,17 +67,17 @@ extension Keys {
     "FILE",
     completion: .files,
     readsStandardInput: true,
-    "the token of that payment or mandate, in a file or (-) on standard input"
+    "its token, in a file or (-) on standard input"
   )
   static let redirectURL = Key(
     "redirect-url",
     "URL",
-    "where the bank sends the payer back (http://localhost:3000/callback, where tender listens)"
+    "the return address (default: localhost:3000)"
   )
   static let returnURL = Key(
     "return-url",
     "URL",
-    "the address that the payer came back to, where tender could not listen"
+    "the address that the payer came back to"
   )
   static let country = Key("country", "CODE", "whose banks to offer, such as GB")
   static let bank = Key("bank", "ID", "the bank, such as mock-payments-gb-redirect")
@@ -89,7 +88,7 @@ extension Keys {
     "consent",
     .bank,
     "WHAT",
-    "to the payment alone (default), or to reading account data as well"
+    "to the payment (default), or to account data too"
   )
   static let form = Key(
     "form",
@@ -103,11 +102,11 @@ extension Keys {
     "FILE",
     completion: .files,
     readsStandardInput: true,
-    "the bank's form as a JSON object, in a file or (-) on standard input"
+    "the form as JSON: a file, or - (standard input)"
   )
-  static let retry = Key<Bool>("retry", .bank, "let a failed authorization be started again (GBP)")
+  static let retry = Key<Bool>("retry", .bank, "allow a failed authorization to restart (GBP)")
   static let refund =
-    Key<Bool>("refund", .bank, "send a settled payment back, whole or with --amount in part")
+    Key<Bool>("refund", .bank, "refund a settled payment, whole or by --amount")
 }
 
 /// The options of bank payments and mandates, as commands list them.

@@ -22,8 +22,8 @@ package struct TrueLayerModule: ProviderModule {
         "confirm",
         options: BankOptions.flow,
         description: [
-          "A bank payment or mandate that awaits its payer is taken up where it stands; --return-url "
-            + "hands in the address that the payer came back to."
+          "A bank payment or mandate that waits for the payer continues. --return-url passes on the "
+            + "address to which the bank returned the payer."
         ]
       ),
       CommandUse(
@@ -33,7 +33,7 @@ package struct TrueLayerModule: ProviderModule {
           Keys.paymentReference, Keys.resourceTokenFile, Keys.idempotencyKey,
         ],
         description: [
-          "A bank payment is cancelled until it is authorized; a mandate is revoked once it is. "
+          "A bank payment can be cancelled before it is authorized. An authorized mandate is revoked. "
             + "--refund refunds a settled payment, as tender refund does."
         ]
       ),
@@ -65,11 +65,10 @@ package struct TrueLayerModule: ProviderModule {
       options: [Keys.metadata, Keys.metadataFile, Keys.idempotencyKey] + BankOptions.creation
         + BankOptions.existing + BankOptions.flow,
       description: [
-        "With --provider truelayer it makes a bank payment (or with --mandate a mandate), or goes "
-          + "on with one that exists (--payment-id, --mandate-id and its resource token), and goes "
-          + "through the authorization: it chooses the bank, shows the address that the payer "
-          + "opens, waits until they are back, and prints what came of it. What only the payer can "
-          + "say and no option gives ends in 8 and stands in next_action."
+        "With --provider truelayer it makes a bank payment, or with --mandate a mandate. "
+          + "--payment-id or --mandate-id with its resource token continues one that exists. It runs "
+          + "the authorization: it chooses the bank, shows the address for the payer, waits, and prints "
+          + "the result. If the payer has to supply something, the exit is 8 and next_action says what."
       ],
       examples: [
         .init(
@@ -102,9 +101,12 @@ package struct TrueLayerModule: ProviderModule {
     [
       Capability("transact", "makes a bank payment and goes through its authorization"),
       Capability("transact --mandate", "a mandate for recurring payments, sweeping or commercial"),
-      Capability("transact --payment-id", "goes on with what exists, by id and resource token"),
+      Capability(
+        "transact --payment-id",
+        "continues a payment that exists, by id and resource token"
+      ),
       Capability("transact --method card", false, "TrueLayer has bank payments alone"),
-      Capability("confirm", "takes an authorization up where it stands; --return-url"),
+      Capability("confirm", "continues an authorization; --return-url"),
       Capability("cancel", "a payment until it is authorized; revokes an authorized mandate"),
       Capability("cancel --refund", "a settled payment to a merchant account, whole or in part"),
       Capability("tokenize", false, "TrueLayer stores no payment methods"),
@@ -118,7 +120,8 @@ package struct TrueLayerModule: ProviderModule {
     ["state", "failure_reason", "failure_stage", "trace_id"]
   }
 
-  package var explanations: [Explanation] { Vocabulary.pages }
+  package var explanations: [Explanation] { Self.pages }
+  private static let pages = Explanation.embedded("TrueLayer")
 
   package func make(_ session: any Session, _ env: Env) throws(Fault) -> TrueLayerProvider {
     let setup = ProviderSettings(session, name, env)

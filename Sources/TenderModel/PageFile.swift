@@ -1,0 +1,167 @@
+internal import CLibraries
+
+/// A file of texts for people: topics of help, and what words mean.
+///
+/// A section begins with `# TITLE`. Lines `field: value` may follow; after an empty line comes the body. The
+/// `Pages.txt` of a room is embedded at build, and read when help or an explanation is asked for.
+package struct PageFile: Sendable {
+  /// What is wrong with a file, and in which line.
+  package struct Flaw: Error, Hashable, CustomStringConvertible {
+    package let line: Int
+    package let text: String
+
+    package var description: String { "line \(line): \(text)" }
+
+    init(_ line: Int, _ text: String) {
+      self.line = line
+      self.text = text
+    }
+  }
+
+  package let sections: [Section]
+
+  /// Reads a file.
+  package init(_ text: String) throws(Flaw) {
+    let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      .map { Substring($0) }
+    let heads = lines.indices.filter { lines[$0].utf8.starts(with: "# ".utf8) }
+    if let line = lines[..<(heads.first ?? lines.endIndex)].firstIndex(where: { !$0.isEmpty }) {
+      throw Flaw(line + 1, "it is before the first section")
+    }
+    var sections: [Section] = []
+    for (head, end) in zip(heads, heads.dropFirst() + [lines.endIndex]) {
+      sections.append(try Section(lines[head..<end]))
+    }
+    self.sections = sections
+  }
+
+  /// The file of a room, which was embedded at build.
+  package static func embedded(_ room: String) -> PageFile {
+    guard let text = texts.first(where: { $0.room == room })?.text else {
+      preconditionFailure("\(room) has no pages")
+    }
+    return certain { () throws(Flaw) in try PageFile(text) }
+  }
+
+  /// Every embedded file, by its room.
+  package static var texts: [(room: String, text: String)] {
+    var texts: [(String, String)] = []
+    while let pages = unsafe tender_pages_at(texts.count) {
+      let bytes = unsafe UnsafeBufferPointer(start: pages.pointee.bytes, count: pages.pointee.count)
+      let text = unsafe String(decoding: bytes, as: UTF8.self)
+      texts.append((unsafe String(cString: pages.pointee.room), text))
+    }
+    return texts
+  }
+
+  /// What is read from an embedded file, which tests have read whole.
+  package static func certain<Found>(_ read: () throws(Flaw) -> Found) -> Found {
+    do throws(Flaw) { return try read() } catch { preconditionFailure("Pages.txt, \(error)") }
+  }
+
+  /// A part of a file under its own title.
+  package struct Section: Sendable {
+    package let title: String
+    private let fields: [(name: String, value: String)]
+    private let body: [Substring]
+    /// The number of the title's line.
+    package let line: Int
+
+    fileprivate init(_ lines: ArraySlice<Substring>) throws(Flaw) {
+      line = lines.startIndex + 1
+      title = String(lines[lines.startIndex].dropFirst(2))
+      let head = lines.dropFirst().prefix { !$0.isEmpty }
+      var fields: [(String, String)] = []
+      for (place, text) in zip(head.indices, head) {
+        let (name, value) = try Self.halves(text, place + 1)
+        guard !fields.contains(where: { $0.0 == name }) else {
+          throw Flaw(place + 1, "\(name) is there twice")
+        }
+        fields.append((name, value))
+      }
+      self.fields = fields
+      body = Array(lines[head.endIndex...])
+      guard body.contains(where: { !$0.isEmpty }) else { throw Flaw(line, "\(title) has no body") }
+    }
+
+    /// Throws where it has a field besides these.
+    package func checkFields(_ names: [String]) throws(Flaw) {
+      guard let other = fields.first(where: { !names.contains($0.name) }) else { return }
+      throw Flaw(line, "\(title) has no field \(other.name)")
+    }
+
+    /// The value of a field; nil where it has none.
+    package func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
+
+    /// The value of a field that must be there.
+    package func required(_ name: String) throws(Flaw) -> String {
+      guard let value = field(name) else { throw Flaw(line, "\(title) lacks \(name)") }
+      return value
+    }
+
+    /// The paragraphs, each on one line; one whose lines begin with a space keeps them.
+    ///
+    /// A paragraph `{name}` becomes what `part` has of that name.
+    package func paragraphs(
+      _ part: (String) -> [String]? = { _ in nil }
+    ) throws(Flaw) -> [String] {
+      var paragraphs: [String] = []
+      for lines in body.split(whereSeparator: \.isEmpty) {
+        let isKept = lines.allSatisfy { $0.hasPrefix(" ") }
+        guard isKept || lines.allSatisfy({ !$0.hasPrefix(" ") }) else {
+          throw Flaw(line + 1 + fields.count + lines.startIndex, "some lines begin with a space")
+        }
+        let text = lines.joined(separator: isKept ? "\n" : " ")
+        guard text.hasPrefix("{"), text.hasSuffix("}") else {
+          paragraphs.append(text)
+          continue
+        }
+        guard let filled = part(String(text.dropFirst().dropLast())) else {
+          throw Flaw(line + 1 + fields.count + lines.startIndex, "\(text) is not known")
+        }
+        paragraphs += filled
+      }
+      return paragraphs
+    }
+
+    /// The rows of a table: words, a colon and a text. An indented line goes on with the row above.
+    package func rows() throws(Flaw) -> [Row] {
+      var rows: [(line: Int, text: String)] = []
+      for (place, text) in body.enumerated() where !text.isEmpty {
+        let number = line + 1 + fields.count + place
+        if text.hasPrefix("  ") {
+          guard !rows.isEmpty else { throw Flaw(number, "no row goes on here") }
+          rows[rows.count - 1].text += text.dropFirst()
+        } else {
+          rows.append((number, String(text)))
+        }
+      }
+      var found: [Row] = []
+      for (number, text) in rows {
+        let (head, meaning) = try Self.halves(Substring(text), number)
+        let words = head.split(separator: " ").map(String.init)
+        found.append(Row(line: number, words: words, text: meaning))
+      }
+      return found
+    }
+
+    private static func halves(
+      _ text: Substring,
+      _ line: Int
+    ) throws(Flaw) -> (String, String) {
+      let bytes = text.utf8
+      guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > bytes.startIndex,
+        bytes[bytes.index(after: colon)...].first == UInt8(ascii: " "),
+        bytes.last != UInt8(ascii: " ")
+      else { throw Flaw(line, "no colon and text: \(text)") }
+      return (String(text[..<colon]), String(text[colon...].dropFirst(2)))
+    }
+  }
+
+  /// A row of a table.
+  package struct Row: Sendable {
+    package let line: Int
+    package let words: [String]
+    package let text: String
+  }
+}
