@@ -1,4 +1,3 @@
-package import TenderModel
 
 /// The sums of the payments of one group, in minor units of its currency.
 package struct Total: Sendable, Hashable {

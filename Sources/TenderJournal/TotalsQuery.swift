@@ -12,7 +12,7 @@ struct TotalsQuery {
   func group(_ keys: Set<Total.Key>) -> String {
     let columns = Total.Key.allCases.filter(keys.contains).map { key in
       switch key {
-      case .day: "\(alias).created / \(Total.quarter)"
+      case .day: "(\(alias).created / \(Total.quarter))"
       case .provider: "\(alias).provider"
       case .status: "\(alias).status"
       }

@@ -70,7 +70,7 @@ import Testing
     (#""provider":"fourth""#, "profiles.a.provider 'fourth' is unknown"),
     (#""env":"prod""#, "profiles.a.env is none of simulator, sandbox, live"),
     (#""mode":"careful""#, "profiles.a.mode is neither read-only nor read-write"),
-    (#""output":"json""#, "profiles.a.output is none of auto, table, jsonl"),
+    (#""output":"xml""#, "profiles.a.output is none of auto, table, jsonl, json"),
   ]
 
   @Test(arguments: wrong)

@@ -121,7 +121,7 @@ import Testing
     let table = try binary.run("find", "HELD-1", "-o", "table").output
     #expect(table.hasPrefix("HELD-1  5.00 USD held, not captured · "))
     #expect(table.contains("\n    next: to charge it: tender confirm HELD-1\n"))
-    #expect(table.contains("paytheory · simulator · …1111 · pt-"))
+    #expect(table.contains("paytheory · simulator · …1111 · Test Payer · pt-"))
   }
 
   @Test func `says what became of a payment before its details`() throws {
@@ -246,9 +246,8 @@ extension FindTests {
     try Self.pay(binary, "G-2", "5", at: "09:00:01")
     #expect(try found(binary, ["--customer", "hopper"]) == ["G-1"])
     #expect(try found(binary, ["--customer", "Test Payer"]) == ["G-2"])
-    for number in ["5454545454545454", "123", "12/39"] {
-      #expect(try found(binary, ["--customer", number]) == [])
-    }
+    for number in ["123", "12/39"] { #expect(try found(binary, ["--customer", number]) == []) }
+    #expect(try binary.run("find", "--customer", "5454545454545454", "--json").status == 2)
     let table = try binary.run("find", "--card", "5454", "-o", "table").output
     #expect(table.contains("paytheory · simulator · …5454 · Grace Hopper · pt-"))
     #expect(try binary.run("find", "--last4=5454", "--json").record.text("reference") == "G-1")
@@ -347,12 +346,12 @@ extension FindTests {
     #expect(try groups("--duplicates", "--customer", "ada@") == ["1 A-2", "1 A-1"])
     #expect(try groups("--duplicates", "--customer", "nobody") == [])
     let at60 = """
-      GROUP  REFERENCE  AMOUNT     STATUS     LAST FOUR  PROVIDER
-      1      E-2        20.00 USD  succeeded  1111       paytheory
-      1      E-1        20.00 USD  succeeded  1111       paytheory
-      2      A-3        10.50 USD  succeeded  1111       paytheory
-      2      A-2        10.50 USD  succeeded  1111       paytheory
-      2      A-1        10.50 USD  succeeded  1111       paytheory
+      GROUP  CREATED AT            REFERENCE  AMOUNT     STATUS
+      1      2026-03-02T12:00:01Z  E-2        20.00 USD  succeeded
+      1      2026-03-02T12:00:00Z  E-1        20.00 USD  succeeded
+      2      2026-03-02T09:16:00Z  A-3        10.50 USD  succeeded
+      2      2026-03-02T09:08:00Z  A-2        10.50 USD  succeeded
+      2      2026-03-02T09:00:00Z  A-1        10.50 USD  succeeded
 
       """
     for width in [60, 80] {

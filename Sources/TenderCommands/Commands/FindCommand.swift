@@ -134,7 +134,7 @@ extension JournalCommands {
       try each { output.show($0) }
     }
     let place = try composition.journalWords()
-    let (payments, groups) = counts
+    let (groups, payments) = counts
     output.note(
       groups == 0
         ? "no duplicates in \(place)"
