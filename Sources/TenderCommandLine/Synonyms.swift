@@ -24,6 +24,9 @@ package enum Synonyms {
       return (String(sides[0]), sides[1].split(separator: " ").map(String.init))
     }
 
+  /// Options by the names that other tools have for them.
+  static let options = ["last4": "last-four", "card": "last-four"]
+
   /// The command that does what a word means elsewhere; nil for one that means nothing known.
   static func command(for typed: String) -> String? {
     words.first { $0.typed.contains(typed.lowercased()) }?.command

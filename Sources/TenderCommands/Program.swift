@@ -52,7 +52,10 @@ package struct Program {
           redactor,
           machineReadable: machineReadable
         )
-        defer { (now, subject) = (composition.clock.now, composition.subject) }
+        defer {
+          (now, subject) = (composition.clock.now, composition.subject)
+          composition.shared.keepTime()
+        }
         return try work(composition)
       }
     } catch {

@@ -99,6 +99,8 @@ package protocol Journal: MaintainedJournal {
   func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault)
   /// How many payments a filter lets through; nothing is counted beyond `limit`.
   func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int
+  /// The sums of the payments that a filter lets through, in any order. The filter must be one of columns alone.
+  func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total]
   /// When the oldest payment was recorded, in milliseconds since 1970; nil where there is none.
   func oldest() throws(Fault) -> Int?
   /// What happened to a payment, oldest first.
@@ -149,6 +151,10 @@ package struct OpeningTerms: Sendable, Hashable {
 
 extension Journal {
   package func oldest() throws(Fault) -> Int? { nil }
+
+  package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
+    try summed(filter, by: keys)
+  }
 
   package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
     try counted(filter, upTo: limit)

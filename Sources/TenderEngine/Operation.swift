@@ -36,6 +36,9 @@ package struct Operation: Sendable {
   package var state = State.prepared
   /// The order that it carries out; only an attempt has one.
   ///
+  /// The member of `content` with the name of the holder of the card or account; it tells no order from another.
+  static let holder = "holder"
+
   /// Two orders with the same content are the same.
   package var content: JSONObject = [:]
   /// Keyed hashes of what tells two orders apart and is not kept as it was typed.
@@ -103,7 +106,14 @@ package struct Operation: Sendable {
   /// process died before it was sent, leaves it to its own repetition.
   package func leavesKey(to other: Operation) -> Bool {
     [.prepared, .failed].contains(state.name) && kind == other.kind && amount == other.amount
-      && name == other.name && content == other.content
+      && name == other.name && order == other.order
+  }
+
+  /// The content without the holder, which payments from before lack.
+  private var order: JSONObject {
+    var order = content
+    order[Self.holder] = nil
+    return order
   }
 
   /// What is known about its money.

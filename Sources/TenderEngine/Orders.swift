@@ -49,6 +49,7 @@ package struct PaymentOrder: PlacedOrder {
     content["method"] = .string(storedMethod == nil ? instrument?.method.rawValue ?? "" : "token")
     content["token"] = storedMethod.map(JSON.string)
     content.add(payor: payor, id: payorID, metadata: metadata)
+    content[Operation.holder] = instrument?.holder
     for member in stored.members { content[member.key] = member.value }
     return content
   }
@@ -80,7 +81,21 @@ package struct TokenOrder: PlacedOrder {
       "command": "tokenize", "method": .string(instrument.method.rawValue),
     ]
     content.add(payor: payor, id: payorID, metadata: metadata)
+    content[Operation.holder] = instrument.holder
     return content
+  }
+}
+
+extension Instrument {
+  /// The name of its holder, and nothing else of it; nil where none was given.
+  fileprivate var holder: JSON? {
+    let name =
+      switch self {
+      case .card(let card): card.name
+      case .bankAccount(let account): account.name
+      case .cash(let payer): payer.name
+      }
+    return name.map { ["name": .string($0)] }
   }
 }
 

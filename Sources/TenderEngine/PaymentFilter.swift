@@ -9,7 +9,7 @@ package struct PaymentFilter: Sendable {
   /// Only what is not final yet, besides what `statuses` names.
   package var isOpen = false
   package var lastFour: String?
-  /// In minor units.
+  /// The amount or the requested amount, in minor units.
   package var amount: Int?
   package var currency: Currency?
   /// Milliseconds since 1970, inclusive.
@@ -17,7 +17,7 @@ package struct PaymentFilter: Sendable {
   package var until: Int?
   /// A reference or a provider's id; `*` stands for any characters.
   package var handle: String?
-  /// How a word of a name, e-mail address or phone number of the payer begins, and what follows, in any case.
+  /// The beginning of a word in a name, e-mail address or phone number of the payer or holder, in any case.
   package var customer: String?
   /// Members of the metadata, each with its value.
   package var metadata: [(name: String, value: String)] = []
@@ -90,7 +90,7 @@ package struct PaymentFilter: Sendable {
       && provider.map { $0 == payment.provider } ?? true
       && letsStatus(state)
       && lastFour.map { $0 == payment.lastFour } ?? true
-      && amount.map { $0 == state.amount } ?? true
+      && amount.map { $0 == state.amount || $0 == state.requestedAmount } ?? true
       && currency.map { $0 == payment.currency } ?? true
       && since.map { payment.createdAt >= $0 } ?? true
       && until.map { payment.createdAt <= $0 } ?? true
@@ -144,6 +144,11 @@ package struct PaymentFilter: Sendable {
 }
 
 extension Payment {
+  /// What the order says about the payer and the holder of the card or account.
+  package var people: [JSONObject] {
+    ["payor", "payer", "user", Operation.holder].compactMap { content[$0]?.object }
+  }
+
   /// What it can be asked for by: its reference, and the provider's ids of its operations.
   package var handles: [String] {
     [reference.text] + operations.compactMap(\.id)
@@ -194,6 +199,7 @@ package enum SearchTerm {
     if let currency = payment.currency { terms.insert("u:" + currency.code) }
     let state = payment.state
     if !state.isFinal || state.isUnknown { terms.insert(open) }
+    if let requested = state.requestedAmount { terms.insert(self.requested(requested)) }
     for id in payment.operations.compactMap(\.id) {
       terms.insert("r:" + cut(backwards(id)))
       terms.insert("i:" + cut(id))
@@ -226,6 +232,12 @@ package enum SearchTerm {
 
   /// What finds the payment that has an operation with this id.
   package static func query(id: String) -> Query { .exactly("i:" + cut(id)) }
+
+  /// The term of a payment whose requested amount, in minor units, is not its amount.
+  package static func requested(_ amount: Int) -> String { "a:\(amount)" }
+
+  /// Returns whether payments of earlier versions can lack a term.
+  package static func isLater(_ term: String) -> Bool { term.hasPrefix("a:") }
 
   /// The term of a member by its name and its value.
   fileprivate static func term(_ kind: String, _ name: String, _ value: String) -> String {
@@ -281,10 +293,9 @@ package enum SearchTerm {
     return starts
   }
 
-  /// What the order says of who pays, as it was given.
+  /// Returns the names and addresses of the payer and the holder of the card or account, as they were given.
   package static func customers(of payment: Payment) -> [String] {
-    let members = ["payor", "payer", "user"].compactMap { payment.content[$0]?.object }
-    return members.flatMap { person in
+    payment.people.flatMap { person in
       let texts = person.members.compactMap(\.value.text)
       let names = ["first_name", "last_name"].compactMap { person.text($0) }
       return texts + (names.count == 2 ? [names.joined(separator: " ")] : [])

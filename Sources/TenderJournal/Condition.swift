@@ -8,6 +8,9 @@ enum Condition {
   /// Returns the tests on columns of payments `p`. Each begins with ` AND`.
   static func columns(_ filter: PaymentFilter) -> Statement {
     var all = Statement(filter, of: "p")
+    if let amount = filter.amount {
+      all += " AND (p.amount = \(amount) OR p.row IN (SELECT payment FROM term WHERE text = \(SearchTerm.requested(amount))))"
+    }
     all += statuses(filter)
     if let by = filter.by { all += writer(by) }
     if let handle = filter.handle {
@@ -82,7 +85,9 @@ enum Condition {
       )
     case nil: break
     }
-    guard let handle = filter.handle else { return ofSeveralStatuses(filter) }
+    guard let handle = filter.handle else {
+      return filter.amount.map { ofAmount($0, filter) } ?? ofSeveralStatuses(filter)
+    }
     guard handle.contains("*") else { return candidates(matching: handle) }
     let beginning = String(handle.prefix { $0 != "*" })
     guard !beginning.isEmpty, case .exactly(let term) = SearchTerm.query(id: beginning) else {
@@ -106,6 +111,21 @@ enum Condition {
         \(byReference) >= \(beginning) AND reference < \(SearchTerm.end(of: beginning))
         UNION \(byTerm) >= \(term) AND text < \(SearchTerm.end(of: term))
         """
+    )
+  }
+
+  /// Returns the payments of an amount or a requested amount.
+  ///
+  /// Both halves are in the order of time: SQLite merges them and sorts nothing.
+  private static func ofAmount(_ amount: Int, _ filter: PaymentFilter) -> Candidates {
+    var rest = filter
+    rest.amount = nil
+    return Candidates(
+      statement: """
+        SELECT p.row, p.created FROM payment p WHERE p.amount = \(amount)\(columns(rest))
+        UNION \(byTerm) = \(SearchTerm.requested(amount)) ORDER BY 2 DESC, 1 DESC
+        """,
+      isSorted: true
     )
   }
 

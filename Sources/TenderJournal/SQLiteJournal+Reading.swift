@@ -167,6 +167,28 @@ extension SQLiteJournal {
     try number("SELECT max(row) FROM operation") ?? 0
   }
 
+  package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
+    guard waiting.isEmpty else { return try summed(filter, by: keys) }
+    // Rows are added here, because SQLite sorts all of them for GROUP BY, which takes three times as long.
+    let query = TotalsQuery(alias: "p")
+    let statement: Statement = """
+      SELECT \(sql: query.group(keys)), \(sql: query.sums.joined(separator: ", "))
+      \(query.source)\(Condition.columns(filter))
+      """
+    var totals = Totals()
+    try database.query(statement.sqlite, statement.values) { row in
+      totals.add(
+        row[0].text ?? "",
+        charged: row[1].integer ?? 0,
+        refunded: row[2].integer ?? 0,
+        refunding: row[3].integer ?? 0,
+        unknown: row[4].integer ?? 0
+      )
+      return true
+    }
+    return totals.all
+  }
+
   package func oldest() throws(Fault) -> Int? {
     try number("SELECT min(created) FROM payment")
   }

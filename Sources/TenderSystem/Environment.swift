@@ -327,6 +327,11 @@ package struct Environment {
     return parts[1].uppercased()
   }
 
+  /// Returns the day of a time in the local zone, such as `2026-11-20`.
+  package static func localDay(_ milliseconds: Int) -> String {
+    String((localText(milliseconds) ?? Timestamp.text(milliseconds)).prefix(10))
+  }
+
   /// A time in the local zone, `2026-11-20 18:19:00 CET`; nil where the zone is UTC.
   package static func localText(_ milliseconds: Int) -> String? {
     var seconds = time_t(milliseconds / 1000)

@@ -37,7 +37,7 @@ import Testing
     return binary
   }
 
-  private func found(_ binary: Binary, _ words: [String]) throws -> [String] {
+  func found(_ binary: Binary, _ words: [String]) throws -> [String] {
     let result = try binary.run(["find", "--json"] + words)
     // None of one payment or customer is 5; none of many is 0.
     let asksForOne =
@@ -208,5 +208,158 @@ import Testing
     #expect(made.record["status"] == "requires_action", "\(made.errors)")
     let next = try binary.run("find", "C 1", "--json").record.text("next")
     #expect(next == "tender payment-status 'C 1' --wait")
+  }
+}
+
+/// Searches with a limit, another order, a holder's name, and payments that may have been paid twice.
+extension FindTests {
+  private static let day = "2026-03-02T"
+
+  /// Payments by card at given times, in UTC.
+  private static func pay(
+    _ binary: Binary,
+    _ reference: String,
+    _ amount: String,
+    at time: String,
+    _ more: [String] = [],
+    card: String? = nil
+  ) throws {
+    let instrument = card.map {
+      #"{"type":"card","number":"\#($0)","security_code":"123","expiration":"12/39","name":"Grace Hopper"}"#
+    }
+    let words = [
+      "transact", "--amount", amount, "--reference", reference, "--sim-clock", "\(day)\(time)Z",
+      "--json",
+    ]
+    _ = try binary.run(
+      words + (card == nil ? ["--test-card", "visa"] : ["--instrument-stdin"]) + more,
+      input: instrument
+    )
+  }
+
+  @Test func `finds the holder of a card by name, and nothing else of the card`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    try Self.pay(binary, "G-1", "5", at: "09:00:00", card: "5454545454545454")
+    try Self.pay(binary, "G-2", "5", at: "09:00:01")
+    #expect(try found(binary, ["--customer", "hopper"]) == ["G-1"])
+    #expect(try found(binary, ["--customer", "Test Payer"]) == ["G-2"])
+    for number in ["5454545454545454", "123", "12/39"] {
+      #expect(try found(binary, ["--customer", number]) == [])
+    }
+    let table = try binary.run("find", "--card", "5454", "-o", "table").output
+    #expect(table.contains("paytheory · simulator · …5454 · Grace Hopper · pt-"))
+    #expect(try binary.run("find", "--last4=5454", "--json").record.text("reference") == "G-1")
+    #expect(try binary.run("find", "--card", "5454545454545454", "--json").status == 2)
+    // The name tells no order from another: a payment from before has none.
+    let words = ["transact", "--amount", "5", "--reference", "G-1", "--instrument-stdin", "--json"]
+    let unnamed =
+      #"{"type":"card","number":"5454545454545454","security_code":"123","expiration":"12/39"}"#
+    let again = try binary.run(words, input: unnamed)
+    #expect(again.status == 0 && again.record["replayed"] == true, "\(again.errors)")
+  }
+
+  @Test func `shows as many as asked for, in the order asked for`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    for (reference, amount, time) in [
+      ("A", "7", "09:00:00"), ("B", "30", "09:00:01"), ("C", "5", "09:00:02"),
+      ("D", "7", "09:00:03"),
+    ] { try Self.pay(binary, reference, amount, at: time) }
+    _ = try binary.run("refund", "A", "--sim-clock", "2026-03-02T10:00:00Z", "--json")
+    func found(_ words: String...) throws -> [String] {
+      try binary.run(["find", "--json"] + words).records.compactMap { $0.text("reference") }
+    }
+    #expect(try found() == ["D", "C", "B", "A"])
+    #expect(try found("--order-by", "created") == ["D", "C", "B", "A"])
+    #expect(try found("--order-by", "changed", "--limit", "2") == ["A", "D"])
+    #expect(try found("--order-by", "amount", "--limit", "9") == ["B", "D", "A", "C"])
+    let cut = try binary.run("find", "--limit", "3", "--json")
+    #expect(cut.records.count == 3)
+    #expect(cut.errorRecord.text("text") == "the latest 3 of 4; --all shows all")
+    let sorted = try binary.run(
+      "find",
+      "--order-by",
+      "amount",
+      "--limit",
+      "1",
+      "-o",
+      "table"
+    )
+    #expect(sorted.output.hasPrefix("B  30.00 USD paid"))
+    #expect(sorted.errors == "tender: the largest 1 of 4; --limit N shows more\n")
+    let list = try binary.run("journal", "list", "--limit", "1", "--json")
+    #expect(list.record.text("reference") == "D")
+    #expect(list.errorRecord.text("text") == "the latest 1 of 4; --all shows all")
+    for words in [
+      ["--order-by", "amount"], ["--limit", "2", "--all"], ["--limit", "0"],
+      ["--order-by", "size"], ["--duplicates", "--limit", "2"], ["--online", "--duplicates"],
+      ["--online", "--limit", "1"],
+    ] { #expect(try binary.run(["find", "--json"] + words).status == 2, "\(words)") }
+  }
+
+  @Test func `finds a payment in part by what was asked for`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let sale = ["transact", "--provider", "toro", "--no-input", "--json", "--allow-partial"]
+    let part = try binary.run(
+      sale + ["--amount", "90.10", "--reference", "PART", "--sim-scenario", "gateway:partial"]
+    )
+    #expect(part.record["requested_amount"] == 9010, "\(part.errors)")
+    let whole = try binary.run(sale + ["--amount", "90.10", "--reference", "WHOLE"])
+    #expect(whole.status == 0, "\(whole.errors)")
+    #expect(try found(binary, ["--amount", "90.10"]) == ["PART", "WHOLE"])
+    #expect(try found(binary, ["--amount", "90.10", "--status", "succeeded"]) == ["PART", "WHOLE"])
+    let approved = try #require(part.record["amount"]?.boundedNumber)
+    #expect(try found(binary, ["--amount-minor", "\(approved)"]) == ["PART"])
+    let table = try binary.run("find", "--amount", "90.10", "--limit", "1", "-o", "table")
+    #expect(table.errors == "tender: the latest 1 of 2; --all shows all\n")
+    #expect(try binary.run("journal", "verify", "--json").status == 0)
+  }
+
+  @Test func `groups what may have been paid twice`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let ada = ["--payor", "email=ada@example.com"]
+    for (reference, amount, time, more) in [
+      ("A-1", "10.50", "09:00:00", ada), ("A-2", "10.50", "09:08:00", ada),
+      // Far from the first, and within the time of the second.
+      ("A-3", "10.50", "09:16:00", []), ("B-1", "10.51", "09:01:00", ada),
+      ("C-1", "10.50", "10:30:00", ada), ("D-1", "1.93", "11:00:00", ada),
+      ("D-2", "1.93", "11:00:30", ada), ("E-1", "20", "12:00:00", []),
+      ("E-2", "20", "12:00:01", []),
+    ] { try Self.pay(binary, reference, amount, at: time, more) }
+    func groups(_ words: String...) throws -> [String] {
+      let result = try binary.run(["find", "--json"] + words)
+      #expect(result.status == 0, "\(result.errors)")
+      return result.records.map {
+        "\($0["group"]?.boundedNumber ?? 0) \($0.text("reference") ?? "")"
+      }
+    }
+    let all = ["1 E-2", "1 E-1", "2 A-3", "2 A-2", "2 A-1"]
+    #expect(try groups("--duplicates") == all)
+    #expect(try groups("--duplicates=7m") == ["1 E-2", "1 E-1"])
+    #expect(
+      try groups("--duplicates=2h") == ["1 E-2", "1 E-1", "2 C-1", "2 A-3", "2 A-2", "2 A-1"]
+    )
+    #expect(try groups("--duplicates", "--customer", "ada@") == ["1 A-2", "1 A-1"])
+    #expect(try groups("--duplicates", "--customer", "nobody") == [])
+    let at60 = """
+      GROUP  REFERENCE  AMOUNT     STATUS     LAST FOUR  PROVIDER
+      1      E-2        20.00 USD  succeeded  1111       paytheory
+      1      E-1        20.00 USD  succeeded  1111       paytheory
+      2      A-3        10.50 USD  succeeded  1111       paytheory
+      2      A-2        10.50 USD  succeeded  1111       paytheory
+      2      A-1        10.50 USD  succeeded  1111       paytheory
+
+      """
+    for width in [60, 80] {
+      var narrow = binary
+      narrow.variables["COLUMNS"] = String(width)
+      let table = try narrow.run("find", "--duplicates", "-o", "table")
+      #expect(table.output.split(separator: "\n").allSatisfy { $0.count <= width })
+      if width == 60 { #expect(table.output == at60) }
+      #expect(table.errors.hasPrefix("tender: 5 payments in 2 groups in "))
+    }
   }
 }

@@ -47,8 +47,11 @@ package struct Catalogue: Sendable {
     return groups
   }
 
-  /// The option of a long name; nil where there is none.
-  package func option(_ name: String) -> Option? { options.first { $0.name == name } }
+  /// Returns the option of a long name, or of a name that other tools use for it.
+  package func option(_ name: String) -> Option? {
+    let known = Synonyms.options[name] ?? name
+    return options.first { $0.name == known }
+  }
 
   /// The commands that the parser answers itself.
   static let help = Command(

@@ -197,7 +197,7 @@ package struct ConfigFile: Sendable {
       throw .config(path, "\(place)containment is neither required nor optional", nil)
     }
     for name in texts { try checkText(profile, name, path, place) }
-    let formats = ["auto", "table", "jsonl"]
+    let formats = ["auto", "table", "jsonl", "json"]
     if let output = profile.text("output"), !formats.contains(output) {
       throw .config(path, "\(place)output is none of \(formats.joined(separator: ", "))", nil)
     }

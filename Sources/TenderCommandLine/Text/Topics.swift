@@ -333,11 +333,34 @@ extension Topic {
       body: [
         "--env simulator, the default, answers in process: no network, no account. It keeps its "
           + "payments in simulator.db, encrypts as the real protocols do, and follows what the "
-          + "providers document. --sim-scenario and --sim-fault say how it is: see tender simulator "
-          + "scenarios."
+          + "providers document. tender simulator scenarios lists what --sim-scenario and "
+          + "--sim-fault take, each with the exit status of tender.",
+        "A fault is POINT:WHAT. POINT is a step of a provider, or the method and path of a request, "
+          + "in which * is any part: GET/v3/payments/*. --sim-fault may be repeated.",
+        """
+          part2:close-after        the charge is done, its answer is lost
+          part2:close-before       the charge is not done, its answer is lost
+          create:http-500*2        the first two requests answer 500
+          status:http-503%50       half of the requests do, as --sim-seed draws
+          create:reset-after,for=ORDER-7
+                                   only where the request is about ORDER-7
+          status:latency=200ms     late; 100ms..900ms is uniform, 200ms/p99=3s is
+                                   log-normal: 1 % of the answers take 3 s or more
+          status:bandwidth=500     500 bytes a second
+          create:cut=20            the connection closes after 20 bytes of the body
+        """,
+        "*N counts for each reference and each text of a fault, until tender simulator reset. for=TEXT "
+          + "finds the reference of a tender command, and TEXT in path, query or body. What cannot "
+          + "happen at a point is refused.",
+        "Programs that use tender simulator serve choose for one request with the header "
+          + "X-Tender-Simulator, such as fault=create:http-500*2;for=ORDER-7. Its members are scenario, "
+          + "fault (repeated for several), for (what the request is about), seed and clock "
+          + "(milliseconds since 1970, or + and milliseconds ahead). One that is wrong answers 400.",
+        "The simulated clock is the machine's until tender simulator advance moves it. Inside tender, "
+          + "waiting for a simulated provider takes no time: it moves the clock.",
       ] + help.flatMap(\.simulation) + [
         "--sim-seed and --sim-clock make output repeat byte for byte. With sandbox and live they "
-          + "are errors; behind simulator serve they travel in a header."
+          + "are errors; behind simulator serve they travel in the header."
       ]
     )
   }

@@ -115,7 +115,10 @@ struct BatchWorker: Sendable {
         isCheck: checks,
         containment: containment
       )
-      defer { subject = composition.subject }
+      defer {
+        subject = composition.subject
+        parts.keepTime()
+      }
       if try invocation.value(Keys.env) == .live, !isLiveAllowed { throw .liveNotOnBatch }
       composition.output.collect = { collected.append($0) }
       var exit: Int32 = 0

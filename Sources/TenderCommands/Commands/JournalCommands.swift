@@ -4,48 +4,20 @@ internal import TenderModel
 internal import TenderSystem
 
 extension Action {
-  static let find = Action(
-    .local(.reads),
-    """
-    find: find a payment
-    Finds payments in the journal by what a customer or a colleague knows: amount, day, last four
-    digits, a name or e-mail address, a failure. REF is a reference or a provider's id; * in it
-    stands for any characters. Every filter narrows the search; --status may be repeated, and
-    --status unknown finds every payment with an unknown operation.
-
-    Days and times without a zone are local (TZ), and a day counts from its first to its last
-    moment. Each match shows the payment's state and the next command. A table shows the latest 50
-    and says how many there are; --all shows all, as JSON lines always do.
-    $ tender find --amount 10.50 --since yesterday --customer remi@example.com # which payment was
-    this customer's
-    $ tender find --status open # payments that are not final
-    $ tender find --online --amount 10.50 --since today # ask the provider, also for what was made
-    elsewhere
-    $ tender find "ORDER-*" --failure insufficient # by reference and failure
-    """,
-    operands: [.init("REF", optional: true)],
-    options: [
-      Keys.amount, Keys.currency, Keys.since, Keys.until, Keys.status, Keys.lastFour,
-      Keys.customer, Keys.metadata, Keys.traceID, Keys.failure, Keys.by, Keys.all, Keys.online,
-      Keys.id,
-    ] + Catalogue.simulation,
-    exits: [.auth, .notFound, .notSent, .providerError, .partial, .state],
-    run: JournalCommands.find
-  )
-
   static let journalList = Action(
     .local(.reads),
     """
     journal list: list recorded payments
-    Lists the payments in the journal, newest first, the latest 50 unless --all.
+    Lists the payments in the journal, newest first: the latest 50 in a table, unless --all or --limit.
     $ tender journal list # the latest payments
     $ tender journal list --status unknown # payments with an unknown operation
     """,
     options: [
       Keys.since, Keys.until, Keys.status, Keys.lastFour, Keys.amount, Keys.currency, Keys.by,
-      Keys.all,
+      Keys.limit, Keys.all,
     ],
     exits: [.state],
+    csv: RecordCSV.payments,
     run: JournalCommands.list
   )
 
@@ -83,96 +55,22 @@ struct JournalCommands: CommandWork {
   let composition: Composition
 
   /// The exit of what was printed, unless the journal is incomplete: then that is said last.
-  private func exit(_ status: Int32 = 0) throws(Fault) -> Int32 {
+  func exit(_ status: Int32 = 0) throws(Fault) -> Int32 {
     let exit = output.exit(status)
     try composition.journal().checkWhole()
     return exit
   }
 
-  private static let rowLimit = 50
-  private static let countLimit = 10_000
-
-  /// Goes through what a filter lets through: every one as JSON lines, in a table the latest 50
-  /// unless all are wanted.
-  ///
-  /// Gives how many it showed, and whether it left some out.
-  private func eachShown(
-    _ filter: PaymentFilter,
-    _ body: (Payment) -> Void
-  ) throws(Fault) -> (count: Int, isCut: Bool) {
-    let limit = invocation.has(Keys.all) || !output.isTable ? Int.max : Self.rowLimit
-    var shown = (count: 0, isCut: false)
-    try composition.journal().each(filter) { payment in
-      shown.isCut = shown.count == limit
-      if shown.isCut { return false }
-      shown.count += 1
-      body(payment)
-      return !output.isBroken
-    }
-    return shown
-  }
-
-  /// Says that nothing was found, or how many there are where some were left out.
-  private func tell(
-    of shown: (count: Int, isCut: Bool),
-    _ filter: PaymentFilter,
-    none: String
-  ) throws(Fault) -> Int32 {
-    if shown.isCut {
-      // Counting a million takes longer than finding fifty.
-      let count = try composition.journal().count(filter, upTo: Self.countLimit + 1)
-      let total = count > Self.countLimit ? "more than \(Self.countLimit)" : String(count)
-      output.note("the latest \(Self.rowLimit) of \(total); --all shows all")
-    }
-    if shown.count == 0 { output.note(none) }
-    return try exit()
-  }
-
-  func find() throws(Fault) -> Int32 {
-    var filter = try filter()
-    filter.handle = invocation.operands.first
-    filter.customer = invocation[Keys.customer]
-    filter.traceID = invocation[Keys.traceID]
-    filter.failure = invocation[Keys.failure]
-    filter.failureCodes = records.codes(thatSay: invocation[Keys.failure])
-    for pair in invocation.all(Keys.metadata) {
-      filter.metadata.append(try OptionReader.split(pair, option: "--metadata"))
-    }
-    if let provider = filter.provider { try invocation.checkOptions(for: provider) }
-    // What a provider adds to this command are members of its orders.
-    for module in composition.catalogue.modules {
-      let keys = module.uses.filter { $0.command == "find" }.flatMap(\.options)
-      for option in invocation.given(among: keys) {
-        guard let value = invocation.text(option) else { continue }
-        filter.members.append((option.member, value))
-      }
-    }
-    if invocation.has(Keys.online) {
-      return try exit(FindOnline(composition: composition).run(filter))
-    }
-    let offline: [any OptionKey] = [Keys.simScenario, Keys.simFault, Keys.simSeed]
-    if let option = invocation.given(among: offline).first {
-      throw .badOptions(
-        "--\(option.name) goes with --online: the journal needs no provider",
-        hint: "add --online, or leave it out"
-      )
-    }
-    let shown = try eachShown(filter) { payment in
-      composition.show(inWords: payment)
-    }
-    guard shown.count == 0 else { return try tell(of: shown, filter, none: "") }
-    let place = try composition.journalWords()
-    if invocation.asksForOne { throw .noMatch(place) }
-    return try tell(of: shown, filter, none: "no matching payments in \(place)")
-  }
+  static let rowLimit = 50
+  static let countLimit = 10_000
 
   func list() throws(Fault) -> Int32 {
     let filter = try filter()
     guard output.isTable else {
-      _ = try eachShown(filter) { output.show(records.entry($0)) }
-      return try exit()
+      let shown = try eachShown(filter) { output.show(records.entry($0)) }
+      return try tell(of: shown, filter, none: "no payments")
     }
-    var shown = (count: 0, isCut: false)
+    var shown = Shown(limit: 0)
     try output.showRows(
       columns: [
         "created_at", "reference", "status", "amount", "refunded_amount", "provider", "last_four",

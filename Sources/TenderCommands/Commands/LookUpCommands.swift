@@ -28,6 +28,7 @@ extension Action {
     operands: [.init("ID", orID: true, repeats: true)],
     options: lookingUp,
     exits: ofLookUps,
+    csv: RecordCSV.payments,
     run: LookUpCommands.run
   )
 

@@ -26,6 +26,10 @@ extension Action {
     variables of tender and, where they are public, of the providers' own programs. With them
     tender --env sandbox pays here. Other credentials are refused as the provider refuses them.
     Ctrl-C or SIGTERM stops the server.
+
+    Scenario, faults and clock are for requests without a header X-Tender-Simulator, which has its
+    own: see tender help simulator. POST /_simulator/advance with a time such as 26h as its body
+    moves the clock, POST /_simulator/reset forgets every payment.
     $ tender simulator serve --port 8085 # serve on port 8085
     $ tender simulator serve --env-file simulator.env # then, in another shell: . ./simulator.env
     """,
@@ -51,13 +55,30 @@ extension Action {
     .local(.nothing),
     """
     simulator scenarios: list scenarios and faults
-    Lists what --sim-scenario and --sim-fault take, scenarios first; WORD finds those that have it
-    in name or meaning.
+    Lists what --sim-scenario and --sim-fault take, scenarios first, each with the exit status of the
+    command that it is for. WORD finds those that have every word in name or meaning.
     $ tender simulator scenarios # every scenario and fault
-    $ tender simulator scenarios decline # how a payment is declined
+    $ tender simulator scenarios answer lost --exit 9 # lost answers that leave a payment unknown
     """,
-    operands: [.init("WORD", optional: true)],
+    operands: [.init("WORD", optional: true, repeats: true)],
+    options: [Keys.provider, Keys.exit],
     run: SupportCommands.scenarios
+  )
+
+  static let simulatorAdvance = Action(
+    .local(.writes),
+    """
+    simulator advance: move the simulated clock forward
+    Moves the clock of the simulated providers forward: holds and barcodes expire, ACH payments settle
+    or are returned, the periods of mandates turn, refunds are executed, idempotency keys are
+    forgotten. It moves the world of this state folder, also while simulator serve has it. tender
+    itself goes by the same clock where the simulator is in its own process.
+    $ tender simulator advance 26h # a day and two hours later
+    """,
+    operands: [.init("TIME")],
+    exits: [.state],
+    bounds: .world,
+    run: SupportCommands.advance
   )
 
   static let configShow = Action(
@@ -147,27 +168,55 @@ struct SupportCommands: CommandWork {
     return output.exit(0)
   }
 
-  func scenarios() -> Int32 {
-    let simulated = composition.providers.simulated
-    let all =
-      simulated.flatMap(\.scenarios).map { ($0.name, "--sim-scenario", $0.meaning) }
-      + simulated.flatMap(\.faults).map { ($0.name, "--sim-fault", $0.meaning) }
-    let word = (invocation.operands.first ?? "").lowercased()
-    let found = all.filter { name, _, meaning in
-      word.isEmpty || name.lowercased().contains(word) || meaning.lowercased().contains(word)
+  func scenarios() throws(Fault) -> Int32 {
+    let exit = try invocation.value(Keys.exit)
+    let words = invocation.operands.map { $0.lowercased() }
+    var isFound = false
+    let provider = invocation[Keys.provider]
+    for isFault in [false, true] {
+      for simulated in composition.providers.simulated {
+        let name = simulated.name.text
+        let list = isFault ? simulated.faults.words : simulated.scenarios
+        for word in list where exit == nil || word.exit == exit.map(Int32.init) {
+          let text = "\(word.name) \(word.meaning)".lowercased()
+          guard provider ?? name == name, words.allSatisfy(text.contains) else { continue }
+          isFound = true
+          show(word, isFault ? "--sim-fault" : "--sim-scenario", name)
+        }
+      }
     }
+    if !isFound, output.isTable { output.note("no scenario or fault has all of that") }
+    return output.exit(0)
+  }
+
+  private func show(_ word: SimulatorWord, _ option: String, _ provider: String) {
     guard !output.isTable else {
       // Every word of a meaning is there, on a line of its own where the terminal is narrow.
-      for (name, option, meaning) in found { output.put("\(option) \(name)\n    \(meaning)\n") }
-      if found.isEmpty { output.note("no scenario or fault has \(word.quotedForMessage)") }
-      return output.exit(0)
+      let exit = word.exit.map { ", exit \($0)" } ?? ""
+      return output.put("\(option) \(word.name)  (\(provider)\(exit))\n    \(word.meaning)\n")
     }
-    for (name, option, meaning) in found {
-      let fields: JSONObject = [
-        "name": .string(name), "option": .string(option), "meaning": .string(meaning),
-      ]
-      output.show(records.record(.scenario, fields))
-    }
+    var fields: JSONObject = [
+      "name": .string(word.name), "option": .string(option), "meaning": .string(word.meaning),
+      "provider": .string(provider),
+    ]
+    fields["exit"] = word.exit.map { .integer(Int($0)) }
+    fields["effect"] = word.effect.map { .string($0.rawValue) }
+    output.show(records.record(.scenario, fields))
+  }
+
+  func advance() throws(Fault) -> Int32 {
+    try composition.refuseReadOnly()
+    let time = try TimeText.milliseconds(
+      invocation.operands[0],
+      option: "TIME",
+      most: SimulatedTime.mostAhead
+    )
+    let ahead = try Ledger(path: composition.servedWorld().ledgerPath).advance(by: time)
+    let now = SystemClock(interruption: composition.signals).now + ahead
+    let fields: JSONObject = [
+      "name": "clock", "outcome": "ok", "detail": .string(Timestamp.text(now)),
+    ]
+    output.show(records.record(.check, fields))
     return output.exit(0)
   }
 
@@ -180,6 +229,13 @@ struct SupportCommands: CommandWork {
   }
 
   func serve() throws(Fault) -> Int32 {
+    guard !invocation.has(Keys.trace) else {
+      throw .badOptions(
+        "--trace does not go with simulator serve",
+        hint: "use it with the command that pays"
+      )
+    }
+    if let fault = composition.simulatorOptions.unreachable { throw .onlyInProcess(fault) }
     try listen()
     output.note("stopped")
     return 0

@@ -49,11 +49,15 @@ extension Composition {
   func exchanges(
     inProcess: Bool
   ) throws(Fault) -> (http: any HTTPExchange, sockets: any SocketExchange) {
+    isInProcess = inProcess
     if isDryRun { return (Unreachable(), Unreachable()) }
     var http: any HTTPExchange
     var sockets: any SocketExchange
     let name = simulatorOptions.headerValue + "|" + (environment["TENDER_CA_FILE"] ?? "")
-    if !inProcess { goesOutside = true }
+    if !inProcess {
+      goesOutside = true
+      if let fault = simulatorOptions.unreachable { throw .onlyInProcess(fault) }
+    }
     if inProcess {
       let simulator = try simulator()
       http = simulator
@@ -99,7 +103,7 @@ extension Composition {
   func redirects(to address: String, simulated: Bool) -> (any RedirectListener)? {
     guard LoopbackRedirects.isOwn(address) else { return nil }
     if !simulated { listener = address }
-    return simulated ? SimulatedPayer(clock: clock) : LoopbackRedirects(interruption: signals)
+    return simulated ? SimulatedPayer(clock: worldClock) : LoopbackRedirects(interruption: signals)
   }
 
   func simulated(_ provider: ProviderName) -> JSONObject {

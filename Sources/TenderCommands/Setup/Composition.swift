@@ -20,7 +20,15 @@ final class Composition: Session {
   let output: Output
   let redactor: Redactor
   let signals: Signals
-  let clock: any Clock
+  /// The clock of the simulated world.
+  let worldClock: SimulatedClock
+  /// The clock of this program; a pause takes its time, save under `--sim-clock`.
+  let ownClock: any Clock
+  /// Whether the provider that was asked last is in this process.
+  var isInProcess = false
+
+  /// The clock of an engine and its provider: nothing waits for a provider in this process.
+  var clock: any Clock { isInProcess ? worldClock : ownClock }
   let simulatorOptions: SimulatorOptions
   /// What is learned about hosts on the way; nil where nobody asks.
   var reach: Reach?
@@ -86,9 +94,11 @@ final class Composition: Session {
     for id in settings.invocation.exemptIDs { redactor.exempt(id) }
     simulatorOptions = try Self.simulatorOptions(settings.invocation, providers.simulated)
     let machine = SystemClock(interruption: signals)
-    clock =
-      simulatorOptions.clock.map { StandingClock(at: $0, beside: machine) } ?? machine
-    output.now = { [clock] in clock.now }
+    worldClock = shared.clock(simulatorOptions.clock, beside: machine)
+    ownClock =
+      simulatorOptions.clock?.standing == nil
+      ? PausingClock(worldClock, pausingOn: machine) : worldClock
+    output.now = { [ownClock] in ownClock.now }
   }
 
   var catalogue: Catalogue { providers.catalogue }
@@ -174,21 +184,23 @@ final class Composition: Session {
 
   /// Throws `usage` for a scenario or fault that another provider alone has: it would change nothing.
   func checkSimulation(of name: ProviderName) throws(Fault) {
-    for (key, names) in [
-      (Keys.simScenario, { (one: any SimulatedProvider) in one.scenarios.map(\.name) }),
-      (Keys.simFault, { (one: any SimulatedProvider) in one.faults.map(\.name) }),
-    ] {
-      guard let typed = invocation[key], !invocation.inherited.contains(key.option.name),
+    func check(
+      _ key: Key<String>,
+      _ isKnown: (String, any SimulatedProvider) -> Bool
+    ) throws(Fault) {
+      guard !invocation.inherited.contains(key.option.name),
         let own = providers.simulated.first(where: { $0.name == name })
-      else { continue }
-      let word = String(typed.prefix { $0 != "*" })
-      guard !names(own).contains(word) else { continue }
-      let others = providers.simulated.filter { names($0).contains(word) }.map(\.name.text)
-      throw .badOptions(
-        "--\(key.option.name) \(word) does not go with \(name.text)",
-        hint: "it is for --provider \(others.joined(separator: " or "))"
-      )
+      else { return }
+      for text in invocation.all(key) where !isKnown(text, own) {
+        let others = providers.simulated.filter { isKnown(text, $0) }.map(\.name.text)
+        throw .badOptions(
+          "--\(key.option.name) \(text) does not go with \(name.text)",
+          hint: "it is for --provider \(others.joined(separator: " or "))"
+        )
+      }
     }
+    try check(Keys.simScenario) { text, one in one.scenarios.contains { $0.name == text } }
+    try check(Keys.simFault) { text, one in (try? PlannedFault(text, among: [one])) != nil }
   }
 
   /// The engine for a provider and env, over the network or the simulator in this process.
@@ -339,8 +351,8 @@ final class Composition: Session {
   ) throws(Fault) -> SimulatorOptions {
     var options = SimulatorOptions()
     if let name = invocation[Keys.simScenario] { try options.set(scenario: name, among: simulated) }
-    if let text = invocation[Keys.simFault] { try options.set(fault: text, among: simulated) }
-    if options.faultCount != nil {
+    for text in invocation.all(Keys.simFault) { try options.set(fault: text, among: simulated) }
+    if !options.faults.isEmpty {
       options.payment = invocation.text(Keys.reference) ?? invocation.operands.first
     }
     options.seed = try invocation.value(Keys.simSeed)
@@ -354,7 +366,7 @@ final class Composition: Session {
     var world = try servedWorld()
     if batchLine != nil { world.options.seedLabel = try seedLabel() }
     let name = world.ledgerPath + "|" + simulatorOptions.headerValue
-    if simulatorOptions.fault == nil, simulatorOptions.seed == nil || batchLine == nil,
+    if simulatorOptions.faults.isEmpty, simulatorOptions.seed == nil || batchLine == nil,
       let known = shared.simulators[name]
     {
       return known
@@ -377,7 +389,7 @@ final class Composition: Session {
     try shared.useFolder(folder, home: environment["HOME"])
     return SimulatorWorld(
       ledgerPath: folder + "/simulator.db",
-      clock: clock,
+      clock: worldClock,
       randomness: SystemRandomness(),
       options: simulatorOptions,
       providers: providers.simulated

@@ -9,6 +9,7 @@ final class SharedParts {
   var journals: [String: any Journal] = [:]
   var networks: [String: (http: any HTTPExchange, sockets: any SocketExchange)] = [:]
   var simulators: [String: InProcessSimulator] = [:]
+  private var clocks: [SimulatedTime?: SimulatedClock] = [:]
   private var folders: Set<String> = []
   let common: CommonParts
   /// What one line has at a time; nil where there is one line.
@@ -48,6 +49,17 @@ final class SharedParts {
     try FileGuard.checkState(path, home: home)
     folders.insert(path)
   }
+
+  /// The simulated world's clock, for all lines that name the same time or none.
+  func clock(_ time: SimulatedTime?, beside machine: any Clock) -> SimulatedClock {
+    if time == nil, let known = clocks[time] { return known }
+    let made = SimulatedClock(time, beside: machine)
+    clocks[time] = made
+    return made
+  }
+
+  /// Writes down how far waiting for the simulated providers has moved their clock.
+  func keepTime() { for simulator in simulators.values { try? simulator.keepTime() } }
 
   /// Takes out of the journals' files what is to be gone for good.
   func finishErasing() { for journal in journals.values { try? journal.finishErasing() } }

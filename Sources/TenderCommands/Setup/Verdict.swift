@@ -143,7 +143,7 @@ struct Verdict {
   /// The payer, as far as the order names one.
   private var customer: String? {
     guard let payment else { return nil }
-    let people = ["payor", "payer", "user"].compactMap { payment.content[$0]?.object }
+    let people = payment.people
     return ["email", "name", "phone"].lazy.compactMap { name in
       people.lazy.compactMap { $0.text(name) }.first
     }.first

@@ -8,6 +8,14 @@ enum SharedCondition {
   /// Returns the tests on columns of payments `a`.
   static func columns(_ filter: PaymentFilter) -> Statement {
     var all = Statement(filter, of: "a")
+    if let amount = filter.amount {
+      let term = SearchTerm.requested(amount)
+      // An array, not a subquery: then an index finds both halves.
+      all += """
+         AND (a.amount = \(amount)
+        OR a.row = ANY (ARRAY(SELECT t.payment FROM tender.term t WHERE t.text = \(term))))
+        """
+    }
     all += statuses(filter)
     if let text = filter.handle { all += handle(text) }
     if let by = filter.by { all += writer(by) }

@@ -228,6 +228,31 @@ extension SharedJournal {
     )
   }
 
+  package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
+    takeInSpool()
+    guard waiting.isEmpty else { return try summed(filter, by: keys) }
+    let total = TotalsQuery(alias: "a", schema: "tender.")
+    let sums = total.sums.map { "least(sum(\($0)), \(Int.max))::bigint" }.joined(separator: ", ")
+    let rows = try query([
+      """
+      SELECT \(sql: total.group(keys)), count(*), \(sql: sums)
+      \(total.source)\(SharedCondition.columns(filter)) GROUP BY 1
+      """
+    ])[0]
+    var totals = Totals()
+    for row in rows {
+      totals.add(
+        row[0].text ?? "",
+        payments: row[1].integer ?? 0,
+        charged: row[2].integer ?? 0,
+        refunded: row[3].integer ?? 0,
+        refunding: row[4].integer ?? 0,
+        unknown: row[5].integer ?? 0
+      )
+    }
+    return totals.all
+  }
+
   package func fingerprints(
     of content: JSONObject,
     instrument: String?

@@ -23,6 +23,8 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     package var timeout = 30_000
     /// Whether only look-ups are needed.
     package var isReading = false
+    /// Whether this machine's own files are used; a change of the tables needs none.
+    package var usesFiles = true
     /// The user and machine in the history: `USER@MACHINE`.
     package var by: String
     package var variable: (String) -> String? = { _ in nil }
@@ -99,7 +101,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   ) throws(Fault) {
     var settings = settings
     hasOwnKey = settings.key == nil
-    if settings.key == nil, !settings.isReading {
+    if settings.key == nil, !settings.isReading, settings.usesFiles {
       let own = FingerprintKey(path: settings.folder + "/journal.key")
       var bytes = try own.bytes(making: Checksum.randomBytes(32))
       settings.key = FleetKey(consuming: &bytes)
@@ -112,7 +114,8 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     aside = SetAside(path: settings.folder + "/journal.spool")
     sendWindow = SendWindow(clock: clock)
     mark = HighWaterMark(of: settings.folder, in: settings.markFolder, isShared: true)
-    station = try Self.station(in: settings.folder, makes: !settings.isReading)
+    let makesFiles = !settings.isReading && settings.usesFiles
+    station = try Self.station(in: settings.folder, makes: makesFiles)
     machine = Checksum.of([.text(station), .text(clock.moment.boot)])
   }
 

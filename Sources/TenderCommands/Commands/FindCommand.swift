@@ -1,0 +1,243 @@
+internal import TenderCommandLine
+internal import TenderEngine
+internal import TenderModel
+
+extension Action {
+  static let find = Action(
+    .local(.reads),
+    """
+    find: find a payment
+    Finds payments in the journal by what a customer or a colleague knows: amount, day, last four
+    digits, a name or e-mail address, a failure. REF is a reference or a provider's id; * in it
+    stands for any characters. Every filter narrows the search; --status may be repeated, and
+    --status unknown finds every payment with an unknown operation. --amount also finds the
+    requested amount of a payment that was approved in part.
+
+    Days and times without a zone are local (TZ), and a day counts from its first to its last
+    moment. Each match shows the payment's state and the next command. A table shows the latest 50
+    and says how many there are; --all shows all, as JSON lines always do. --limit shows fewer or
+    more of either.
+
+    --duplicates shows groups of payments that may be one purchase paid twice. The payments of a
+    group have one amount, one currency, and one payer or last four digits. Each was made within
+    10 minutes of the next, or within the given time. Payments without money are left out. A JSON
+    line has "group", the number of its group: jq -s 'group_by(.group)[]' makes a list of each.
+    $ tender find --amount 10.50 --since yesterday --customer remi@example.com # which payment was
+    this customer's
+    $ tender find --duplicates=1h --since today # who was charged twice today
+    $ tender find --order-by amount --limit 10 # the ten largest payments
+    $ tender find --status open # payments that are not final
+    $ tender find --online --amount 10.50 --since today # ask the provider, also for what was made
+    elsewhere
+    $ tender find "ORDER-*" --failure insufficient # by reference and failure
+    """,
+    operands: [.init("REF", optional: true)],
+    options: [
+      Keys.amount, Keys.currency, Keys.since, Keys.until, Keys.status, Keys.lastFour,
+      Keys.customer, Keys.metadata, Keys.traceID, Keys.failure, Keys.by, Keys.limit, Keys.orderBy,
+      Keys.duplicates, Keys.all, Keys.online, Keys.id,
+    ] + Catalogue.simulation,
+    exits: [.auth, .notFound, .notSent, .providerError, .partial, .state],
+    csv: RecordCSV.payments,
+    run: JournalCommands.find
+  )
+}
+
+extension JournalCommands {
+  func find() throws(Fault) -> Int32 {
+    var filter = try filter()
+    filter.handle = invocation.operands.first
+    filter.customer = invocation[Keys.customer]
+    filter.traceID = invocation[Keys.traceID]
+    filter.failure = invocation[Keys.failure]
+    filter.failureCodes = records.codes(thatSay: invocation[Keys.failure])
+    for pair in invocation.all(Keys.metadata) {
+      filter.metadata.append(try OptionReader.split(pair, option: "--metadata"))
+    }
+    if let provider = filter.provider { try invocation.checkOptions(for: provider) }
+    // What a provider adds to this command are members of its orders.
+    for module in composition.catalogue.modules {
+      let keys = module.uses.filter { $0.command == "find" }.flatMap(\.options)
+      for option in invocation.given(among: keys) {
+        guard let value = invocation.text(option) else { continue }
+        filter.members.append((option.member, value))
+      }
+    }
+    let duplicates = try invocation.value(Keys.duplicates)
+    if invocation.has(Keys.online) {
+      try refuse([Keys.limit, Keys.orderBy, Keys.duplicates], with: Keys.online.option)
+      return try exit(FindOnline(composition: composition).run(filter))
+    }
+    let offline: [any OptionKey] = [Keys.simScenario, Keys.simFault, Keys.simSeed]
+    if let option = invocation.given(among: offline).first {
+      throw .badOptions(
+        "--\(option.name) goes with --online: the journal needs no provider",
+        hint: "add --online, or leave it out"
+      )
+    }
+    if let duplicates { return try show(duplicates: duplicates, filter) }
+    let shown = try eachShown(filter) { payment in
+      composition.show(inWords: payment)
+    }
+    guard shown.count == 0 else { return try tell(of: shown, filter, none: "") }
+    let place = try composition.journalWords()
+    if invocation.asksForOne { throw .noMatch(place) }
+    return try tell(of: shown, filter, none: "no matching payments in \(place)")
+  }
+
+  private func refuse(_ keys: [any OptionKey], with other: Option) throws(Fault) {
+    guard let option = invocation.given(among: keys).first else { return }
+    throw .badOptions(
+      "--\(option.name) does not go with --\(other.name)",
+      hint: "leave one of them out"
+    )
+  }
+
+  /// Shows groups of payments that may be one purchase paid twice.
+  private func show(duplicates span: Int, _ filter: PaymentFilter) throws(Fault) -> Int32 {
+    try refuse([Keys.limit, Keys.orderBy, Keys.all], with: Keys.duplicates.option)
+    var counts = (groups: 0, payments: 0)
+    func each(_ body: (Record) -> Void) throws(Fault) {
+      counts = (0, 0)
+      func show(_ groups: [[Payment]]) {
+        for group in groups {
+          counts.groups += 1
+          counts.payments += group.count
+          for payment in group {
+            var record = records.entry(payment, verdict: records.verdict(payment))
+            record.fields["group"] = .integer(counts.groups)
+            body(record)
+          }
+        }
+      }
+      var search = DuplicateSearch(within: span)
+      try composition.journal().each(filter) { payment in
+        show(search.add(payment))
+        return !output.isBroken
+      }
+      show(search.finish())
+    }
+    if output.isTable {
+      try output.showRows(
+        columns: [
+          "group", "created_at", "reference", "amount", "status", "last_four", "provider", "env",
+          "id",
+        ],
+        spare: ["env", "id", "provider", "last_four"],
+        dear: ["created_at"],
+        each
+      )
+    } else {
+      try each { output.show($0) }
+    }
+    let place = try composition.journalWords()
+    let (payments, groups) = counts
+    output.note(
+      groups == 0
+        ? "no duplicates in \(place)"
+        : "\(payments) payments in \(groups) group\(groups == 1 ? "" : "s") in \(place)"
+    )
+    return try exit()
+  }
+
+  /// Goes through the payments of a filter: all of them as JSON lines, the latest 50 in a table, `--limit` in
+  /// either.
+  ///
+  /// Gives the number that it showed, and the number that was found where some were left out.
+  func eachShown(
+    _ filter: PaymentFilter,
+    _ body: (Payment) -> Void
+  ) throws(Fault) -> Shown {
+    let given = try invocation.value(Keys.limit)
+    if given != nil, invocation.has(Keys.all) {
+      throw .badOptions("--limit and --all exclude each other", hint: "give one of them")
+    }
+    let isAll = invocation.has(Keys.all) || !output.isTable
+    let limit = given ?? (isAll ? Int.max : Self.rowLimit)
+    if let order = try invocation.value(Keys.orderBy), order != .created {
+      guard limit < Int.max else {
+        throw .badOptions(
+          "--order-by \(order.rawValue) needs --limit",
+          hint: "such as --limit 100, at most 10000"
+        )
+      }
+      return try eachSorted(filter, by: order, limit, body)
+    }
+    var shown = Shown(limit: limit)
+    var isCut = false
+    try composition.journal().each(filter) { payment in
+      isCut = shown.count == limit
+      if isCut { return false }
+      shown.count += 1
+      body(payment)
+      return !output.isBroken
+    }
+    if isCut {
+      // Counting a million takes longer than finding fifty.
+      let count = try composition.journal().count(filter, upTo: Self.countLimit + 1)
+      shown.total = count > Self.countLimit ? "more than \(Self.countLimit)" : String(count)
+    }
+    return shown
+  }
+
+  /// Goes through the first payments of another order: the others are read, and not kept.
+  private func eachSorted(
+    _ filter: PaymentFilter,
+    by order: Keys.Order,
+    _ limit: Int,
+    _ body: (Payment) -> Void
+  ) throws(Fault) -> Shown {
+    var best: [(key: Int, payment: Payment)] = []
+    var count = 0
+    try composition.journal().each(filter) { payment in
+      count += 1
+      let key =
+        switch order {
+        case .created: payment.createdAt
+        case .changed: payment.updatedAt
+        case .amount: payment.state.amount ?? 0
+        }
+      if let last = best.last, best.count == limit, last.key >= key { return true }
+      // Of equal ones the newer payment, which came first, stays first.
+      var (low, high) = (0, best.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if best[middle].key >= key { low = middle + 1 } else { high = middle }
+      }
+      best.insert((key, payment), at: low)
+      if best.count > limit { best.removeLast() }
+      return true
+    }
+    for (_, payment) in best where !output.isBroken { body(payment) }
+    var shown = Shown(limit: limit)
+    shown.count = best.count
+    if count > best.count { shown.total = String(count) }
+    return shown
+  }
+
+  /// Says that nothing was found, or how many payments there are where some were left out.
+  func tell(of shown: Shown, _ filter: PaymentFilter, none: String) throws(Fault) -> Int32 {
+    if let total = shown.total {
+      let order = try invocation.value(Keys.orderBy) ?? .created
+      let which =
+        switch order {
+        case .created: "latest"
+        case .changed: "last changed"
+        case .amount: "largest"
+        }
+      let all = order == .created ? "; --all shows all" : "; --limit N shows more"
+      let text = "the \(which) \(shown.limit) of \(total)\(all)"
+      if output.isTable { output.note(text) } else { output.tell(text) }
+    }
+    if shown.count == 0 { output.note(none) }
+    return try exit()
+  }
+
+  /// What a listing has shown.
+  struct Shown {
+    let limit: Int
+    var count = 0
+    /// The number of payments found, in words; nil where all of them were shown.
+    var total: String?
+  }
+}

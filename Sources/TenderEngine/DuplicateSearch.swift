@@ -1,0 +1,89 @@
+import TenderModel
+
+/// A search for payments that may be one purchase paid twice.
+///
+/// The payments of a group have one env, amount and currency, and one payer or last four digits. Each was made
+/// within a span of the next one. Payments come newest first; only those of the last span are in memory, and the
+/// groups that they belong to.
+package struct DuplicateSearch {
+  /// In milliseconds.
+  private let span: Int
+  /// Groups that a further payment may join, by number.
+  private var open: [Int: [Payment]] = [:]
+  /// The group of each key.
+  private var groups: [String: Int] = [:]
+  private var next = 0
+  /// The number of open groups at which closed ones are looked for.
+  private var mostOpen = 64
+
+  /// Creates a search; `span` in milliseconds.
+  package init(within span: Int) { self.span = span }
+
+  /// Adds a payment that is not newer than the one before; returns the groups that are complete.
+  package mutating func add(_ payment: Payment) -> [[Payment]] {
+    guard payment.mayHoldMoney, let amount = payment.state.amount else { return [] }
+    let place = "\(payment.env.rawValue) \(amount) \(payment.currency?.code ?? "")"
+    let keys = payment.payers.map { "\(place) \($0)" }
+    guard !keys.isEmpty else { return [] }
+    let done = open.count < mostOpen ? [] : close(before: payment.createdAt + span)
+    let joined = Set(
+      keys.compactMap { groups[$0] }.filter { number in
+        open[number]?.last.map { $0.createdAt <= payment.createdAt + span } ?? false
+      }
+    ).sorted()
+    let number = joined.first ?? next
+    if joined.isEmpty { next += 1 }
+    for other in joined.dropFirst() {
+      open[number, default: []] += open.removeValue(forKey: other) ?? []
+      for (key, group) in groups where group == other { groups[key] = number }
+    }
+    if joined.count > 1 { open[number]?.sort { ($0.createdAt, $0.row) > ($1.createdAt, $1.row) } }
+    open[number, default: []].append(payment)
+    for key in keys {
+      // A group that this key had is too far away in time.
+      groups[key] = number
+    }
+    return done
+  }
+
+  /// Returns the groups that are left.
+  package mutating func finish() -> [[Payment]] { close(before: .max) }
+
+  /// Takes out the groups whose oldest payment is later than a time; returns those of several payments.
+  private mutating func close(before time: Int) -> [[Payment]] {
+    let closed = open.filter { time == .max || ($0.value.last?.createdAt ?? 0) > time }
+    for number in closed.keys { open[number] = nil }
+    groups = groups.filter { open[$0.value] != nil }
+    mostOpen = max(64, 2 * open.count)
+    return closed.values.filter { $0.count > 1 }
+      .sorted { ($0[0].createdAt, $0[0].row) > ($1[0].createdAt, $1[0].row) }
+  }
+}
+
+extension Payment {
+  /// Whether it took the payer's money, holds it or may still take it.
+  fileprivate var mayHoldMoney: Bool {
+    guard kind == .payment, attempt?.kind != .refund else { return false }
+    if state.isCaptured || state.isUnknown { return true }
+    return switch state.status {
+    case .requiresConfirmation, .pending, .authorized, .succeeded: true
+    default: false
+    }
+  }
+
+  /// What tells the payer from others: the last four digits, an e-mail address, a phone number, a whole name, an id.
+  fileprivate var payers: Set<String> {
+    var found = Set<String>()
+    if let lastFour { found.insert("… \(lastFour)") }
+    if let id = content.text("payor_id") { found.insert("id \(id)") }
+    for person in people {
+      for name in ["email", "phone", "name", "id"] {
+        if let text = person.text(name) { found.insert("\(name) \(text.lowercased())") }
+      }
+      if let first = person.text("first_name"), let last = person.text("last_name") {
+        found.insert("name \(first) \(last)".lowercased())
+      }
+    }
+    return found
+  }
+}
