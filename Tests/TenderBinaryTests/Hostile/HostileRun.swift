@@ -251,7 +251,8 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     case .line: return sale + ["--deadline", "2s", "--device", "tty:" + line]
     case .postgres: return ["journal", "list", "--deadline", "2s"] + common
     case .browser:
-      return WaitingTests.bank.dropLast(2) + [
+      let bank = Array(WaitingTests.bank.prefix { $0 != "--redirect-url" })
+      return bank + [
         "--wait=2s", "--redirect-url", "http://127.0.0.1:\(port)/callback",
       ]
         + common
