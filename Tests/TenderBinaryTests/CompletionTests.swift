@@ -143,7 +143,7 @@ import Testing
 
   /// The same where a person types and presses the tabulator and the return key.
   @Test(
-    arguments: [Shell.bash, .zsh, .fish],
+    arguments: [Shell.bash, .zsh],
     [
       "EVIL$(touch pwned)", "EVIL`touch pwned`", "EVIL;touch pwned", "EVIL\ntouch pwned", "EVIL~!x",
     ]
@@ -161,24 +161,17 @@ import Testing
     ])
     binary.variables = ["PATH": "\(bin.path):/usr/bin:/bin", "PS1": "go> ", "PROMPT": "go> "]
     let ready = "cd \(binary.home.path); echo rea''dy\n"
-    let load =
-      switch shell {
-      case .bash: "source \(Project.path("completions/tender.bash")); "
-      case .zsh:
+    let (words, load) =
+      shell == .bash
+      ? (["--norc", "--noprofile", "-i"], "source \(Project.path("completions/tender.bash")); ")
+      : (
+        ["-f", "-i"],
         "autoload -U compinit; compinit -u -D; source \(Project.path("completions/_tender")); "
-      case .fish: "source \(Project.path("completions/tender.fish")); "
-      }
-    let words =
-      switch shell {
-      case .bash: ["--norc", "--noprofile", "-i"]
-      case .zsh: ["-f", "-i"]
-      case .fish: ["--no-config", "-i"]
-      }
-    let prompt = shell == .fish ? ">" : "go> "
+      )
     let screen = try binary.onTerminal(
       words,
       [
-        (prompt, load + ready), ("ready\r", "tender journal show EV\t"),
+        ("go> ", load + ready), ("ready\r", "tender journal show EV\t"),
         ("show EV", "\r echo do''ne\n"), ("done\r", "exit\n"),
       ],
       height: 50,

@@ -44,7 +44,8 @@ import Testing
         + "GET /v3/payments HTTP/1.1\r\nHost: localhost\r\nX: 1\r\n\r\n"
     )
     let answer = client.hear(until: "\u{0}", milliseconds: 1500)
-    #expect(answer.hasPrefix("HTTP/1.1 400") == isRefused, "\(answer)")
+    // Either way the first answer is 400: the body is no request for a token.
+    #expect(answer.hasPrefix("HTTP/1.1 400"), "\(answer)")
     #expect(answer.components(separatedBy: "HTTP/1.1 ").count == (isRefused ? 2 : 3), "\(answer)")
   }
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import TenderCommandLine
 import TenderCommands
 import TenderEngine
@@ -74,7 +75,7 @@ extension FuzzTarget {
   ]
 }
 
-/// What the targets of files share: a vocabulary, and a folder that is removed with the process's memory.
+/// What the targets of files share: a vocabulary, and a folder that is removed when the process ends.
 private enum Subjects {
   private static let parser = Parser(Providers().catalogue)
 
@@ -92,6 +93,7 @@ private enum Subjects {
     let place = unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
     var name = Array((place + "/tender-fuzz-XXXXXX").utf8CString)
     guard unsafe mkdtemp(&name) != nil else { return nil }
+    atexit { Subjects.folder.map { try? FileManager.default.removeItem(atPath: $0) } }
     return String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }()
 
@@ -187,6 +189,6 @@ private struct JournalRun {
       _ = (payment.state.status, payment.state.captured, try? journal.history(of: payment))
       return count < 1000
     }
-    return count < 1000 ? nil : "a journal of three payments has a thousand"
+    return count < 1000 ? nil : "a journal of one payment has a thousand"
   }
 }
