@@ -155,8 +155,13 @@ struct SupportCommands: CommandWork {
       word.isEmpty || name.lowercased().contains(word) || meaning.lowercased().contains(word)
     }
     guard !output.isTable else {
-      // Every word of a meaning is there, on a line of its own where the terminal is narrow.
-      for (name, option, meaning) in found { output.put("\(option) \(name)\n    \(meaning)\n") }
+      // Every word of a meaning is there, and whole where the terminal is narrow.
+      let text = found.map { name, option, meaning in
+        let lines = HelpText.wrapped(meaning, indent: 4, width: output.width)
+        return "\(option) \(name)\n" + lines.joined(separator: "\n") + "\n"
+      }
+      .joined()
+      if !Pager.show(text, composition.settings.environment) { output.put(text) }
       if found.isEmpty { output.note("no scenario or fault has \(word.quotedForMessage)") }
       return output.exit(0)
     }
