@@ -1,4 +1,4 @@
-package import TenderModel
+import TenderModel
 
 /// A search for payments that may be one purchase paid twice.
 ///

@@ -130,9 +130,17 @@ struct WriteCommands: CommandWork {
         invocation.has(Keys.provider) && !invocation.inherited.contains(Keys.provider.option.name)
     }
     if wait != nil { try engine.provider.checkReady(for: nil, of: target.payment) }
-    if composition.isCheck {
-      try engine.provider.checkReady(for: order, of: nil)
-      if order.reference == nil { return 0 }
+    if let check = composition.check {
+      try engine.provider.checkReady(for: order, of: target.payment)
+      if order.reference == nil {
+        guard target.payment != nil else {
+          guard check.isBegun || engine.provider.isID(handle) else { throw .unknownHandle(handle) }
+          return 0
+        }
+        if let request = order.refundRequest {
+          _ = try engine.plan(.refund(request), on: target.payment, handle: handle)
+        }
+      }
     }
     if invocation.has(Keys.dryRun) {
       return show(try preview(order, target, handle, engine, options))
@@ -177,7 +185,9 @@ struct WriteCommands: CommandWork {
     if case .changes = invocation.command.work {
       handle = try invocation.handle()
       composition.subject.reference = handle
-      target = composition.isCheck ? try composition.target() : try composition.target(of: handle)
+      target = try composition.target(of: handle)
+      // An earlier line of the batch changes it before.
+      if composition.check?.isBegun == true { target.payment = nil }
       composition.reference = target.payment?.reference.text
       composition.subject.reference = composition.reference ?? handle
     } else {
