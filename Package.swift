@@ -268,7 +268,7 @@ let package = Package(
       name: "TenderBinaryTests",
       dependencies: [
         "CLibraries", "tender", "tender-with-example", "TenderCommandLine", "TenderCommands",
-        "TenderSystem", "TenderModel", "TenderSimulator", "TenderTestSupport",
+        "TenderSystem", "TenderModel", "TenderSimulator", "TenderTestSupport", "TrueLayer",
       ],
       exclude: ["Screens"],
       swiftSettings: rules

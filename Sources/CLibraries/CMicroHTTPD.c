@@ -200,3 +200,18 @@ void tender_httpd_destroy(struct MHD_Response *response) { api.MHD_destroy_respo
 enum MHD_Result tender_httpd_close_upgraded(struct MHD_UpgradeResponseHandle *handle) {
   return api.MHD_upgrade_action(handle, MHD_UPGRADE_ACTION_CLOSE);
 }
+int tender_httpd_socket(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      api.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  return info ? info->connect_fd : -1;
+}
+void tender_httpd_reset(struct MHD_Connection *connection) {
+  int descriptor = tender_httpd_socket(connection);
+  struct linger now = {.l_onoff = 1, .l_linger = 0};
+  setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+#ifdef __linux__
+  // Resets at once; the library says goodbye before it closes.
+  struct sockaddr nothing = {.sa_family = AF_UNSPEC};
+  connect(descriptor, &nothing, sizeof nothing);
+#endif
+}

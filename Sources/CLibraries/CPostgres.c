@@ -2,6 +2,9 @@
 
 #include "Library.h"
 
+#ifdef __linux__
+#include <malloc.h>
+#endif
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -72,6 +75,14 @@ struct tender_pq *tender_pq_begin(const char *const *keywords, const char *const
     api.notices(made, hush, NULL);
   }
   return made;
+}
+
+size_t tender_pq_large_blocks(void) {
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+  return mallinfo2().hblkhd;
+#else
+  return 0;
+#endif
 }
 
 long long tender_pq_received(int descriptor) {

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -14,6 +15,8 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef __APPLE__
@@ -205,6 +208,161 @@ int tender_system_open(int helper, const char *address) {
   return count == 1 && status == 0 ? 0 : -1;
 }
 
+// Programs whose output is a secret.
+
+static int64_t milliseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int send_all(int descriptor, const void *bytes, size_t count) {
+  for (const char *rest = bytes; count > 0;) {
+    ssize_t sent = write(descriptor, rest, count);
+    if (sent < 0 && errno == EINTR)
+      continue;
+    if (sent <= 0)
+      return -1;
+    rest += sent;
+    count -= (size_t)sent;
+  }
+  return 0;
+}
+
+/// Starts a program in a group of its own, with nothing to read; its process, or -1.
+static pid_t start(char *const *arguments, int output, int errors) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  if (posix_spawn_file_actions_init(&actions) != 0 || posix_spawnattr_init(&attributes) != 0)
+    return -1;
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, output, 1);
+  posix_spawn_file_actions_adddup2(&actions, errors, 2);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  pid_t process;
+  int status = posix_spawn(&process, arguments[0], &actions, &attributes, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  return status == 0 ? process : -1;
+}
+
+/// Reads what is there of a pipe, up to a limit; what is longer counts and is dropped. 0 at its end, else 1.
+static int read_some(int pipe, char *bytes, uint32_t *count, uint32_t limit) {
+  char dropped[512];
+  int isFull = *count >= limit;
+  ssize_t got = read(pipe, isFull ? dropped : bytes + *count, isFull ? sizeof dropped : limit - *count);
+  if (got > 0 && isFull)
+    *count = limit + 1;
+  else if (got > 0)
+    *count += (uint32_t)got;
+  return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+/// What a program printed; wiped once it was handed on.
+static char printed[TENDER_PROGRAM_OUTPUT + TENDER_PROGRAM_ERRORS];
+
+/// Runs one program to its end, its deadline, or the end of the process that asks.
+static void run_program(char *const *arguments, int asker) {
+  struct tender_program_answer answer = {TENDER_PROGRAM_MISSING, 0, 0};
+  char *errors = printed + TENDER_PROGRAM_OUTPUT;
+  int output[2], error[2];
+  if (pipe(output) != 0 || pipe(error) != 0)
+    _exit(1);
+  for (int end = 0; end < 2; end++) {
+    fcntl(output[end], F_SETFD, FD_CLOEXEC);
+    fcntl(error[end], F_SETFD, FD_CLOEXEC);
+  }
+  pid_t process = *arguments ? start(arguments, output[1], error[1]) : -1;
+  close(output[1]);
+  close(error[1]);
+  fcntl(error[0], F_SETFL, O_NONBLOCK);
+  int64_t deadline = milliseconds() + TENDER_PROGRAM_TIME;
+  int status = 0, isRunning = process > 0, isOpen = isRunning, hasErrors = isRunning;
+  while (isRunning || isOpen) {
+    struct pollfd polled[] = {
+        {asker, 0, 0}, {isOpen ? output[0] : -1, POLLIN, 0}, {hasErrors ? error[0] : -1, POLLIN, 0}};
+    int64_t left = deadline - milliseconds();
+    // The end of a process is not seen by poll.
+    poll(polled, 3, left < 0 ? 0 : isOpen && left > 100 ? 100 : left > 5 ? 5 : (int)left);
+    if (polled[0].revents & (POLLHUP | POLLERR)) {
+      kill(-process, SIGKILL);
+      _exit(0);
+    }
+    if (polled[1].revents)
+      isOpen = read_some(output[0], printed, &answer.output, TENDER_PROGRAM_OUTPUT);
+    if (polled[2].revents)
+      hasErrors = read_some(error[0], errors, &answer.errors, TENDER_PROGRAM_ERRORS);
+    if (isRunning && waitpid(process, &status, WNOHANG) == process)
+      isRunning = 0;
+    if ((isRunning || isOpen) && milliseconds() >= deadline) {
+      kill(-process, SIGKILL);
+      if (isRunning)
+        waitpid(process, &status, 0);
+      answer.status = TENDER_PROGRAM_LATE;
+      break;
+    }
+    if (!isRunning && !isOpen)
+      answer.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  read_some(error[0], errors, &answer.errors, TENDER_PROGRAM_ERRORS);
+  close(output[0]);
+  close(error[0]);
+  if (answer.errors > TENDER_PROGRAM_ERRORS)
+    answer.errors = TENDER_PROGRAM_ERRORS;
+  if (answer.output > TENDER_PROGRAM_OUTPUT && answer.status == 0)
+    answer.status = TENDER_PROGRAM_LONG;
+  if (answer.status == TENDER_PROGRAM_LONG || answer.output > TENDER_PROGRAM_OUTPUT)
+    answer.output = 0;
+  int isLost = send_all(asker, &answer, sizeof answer) != 0 || send_all(asker, printed, answer.output) != 0
+               || send_all(asker, errors, answer.errors) != 0;
+  for (volatile char *byte = printed; byte < printed + sizeof printed; byte++)
+    *byte = 0;
+  if (isLost)
+    _exit(0);
+}
+
+int tender_system_programs(const char *prefix, char *const *arguments, size_t count) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+    return -1;
+  pid_t helper = fork();
+  if (helper != 0) {
+    close(ends[1]);
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    if (helper > 0)
+      return ends[0];
+    close(ends[0]);
+    return -1;
+  }
+  close_others(ends[1]);
+  fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+  clean_environment(prefix);
+  // A signal for this process alone would leave the program running. The end of the other side ends both.
+  const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGPIPE};
+  for (size_t index = 0; index < sizeof ignored / sizeof *ignored; index++)
+    signal(ignored[index], SIG_IGN);
+  signal(SIGCHLD, SIG_DFL);
+  for (;;) {
+    uint32_t number;
+    ssize_t got = read(ends[1], &number, sizeof number);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got != sizeof number || number >= count)
+      _exit(0);
+    char *const *list = arguments;
+    for (; number > 0; number--)
+      while (*list++) {
+      }
+    run_program(list, ends[1]);
+  }
+}
+
 // Bounds.
 
 #ifdef __APPLE__
@@ -339,7 +497,7 @@ enum {
 /// Its parts are in blocks by the numbers of calls: the kernel goes through all of it for each call that there is, once
 /// for each process.
 struct filter {
-  struct sock_filter code[400];
+  struct sock_filter code[512];
   unsigned short size;
   /// The calls that the block being made is about: from one number up to another.
   uint32_t from, to;
@@ -440,8 +598,6 @@ static const struct kind kinds[] = {
     {TENDER_SOCKETS_TCP, AF_INET6, SOCK_STREAM, 0},  {TENDER_SOCKETS_TCP, AF_INET6, SOCK_STREAM, 6},
     {TENDER_SOCKETS_NAMES, AF_INET, SOCK_DGRAM, 0},  {TENDER_SOCKETS_NAMES, AF_INET, SOCK_DGRAM, 17},
     {TENDER_SOCKETS_NAMES, AF_INET6, SOCK_DGRAM, 0}, {TENDER_SOCKETS_NAMES, AF_INET6, SOCK_DGRAM, 17},
-    // The addresses of this machine itself, which decide whether a name is looked up in IPv6 (NETLINK_ROUTE).
-    {TENDER_SOCKETS_NAMES, AF_NETLINK, SOCK_RAW, 0}, {TENDER_SOCKETS_NAMES, AF_NETLINK, SOCK_DGRAM, 0},
     {TENDER_SOCKETS_LOCAL, AF_UNIX, SOCK_STREAM, 0},
     // RFCOMM.
     {TENDER_SOCKETS_BLUETOOTH, 31, SOCK_STREAM, 3},
@@ -468,16 +624,51 @@ static void allow_sockets(struct filter *filter, int sockets) {
   end_part(filter, part, REFUSE);
 }
 
-/// Calls that no command needs: programs, other processes, attributes of files, namespaces, and ways around
-/// this filter and Landlock.
+/// Allows pairs of stream sockets alone: an end of another pair can send to any Unix socket by its path.
+static void allow_pairs(struct filter *filter) {
+  if (!is_here(filter, SYS_socketpair))
+    return;
+  unsigned short part = begin_part(filter, SYS_socketpair);
+  load_argument(filter, 1);
+  // Without SOCK_CLOEXEC and SOCK_NONBLOCK.
+  add(filter, BPF_ALU | BPF_AND | BPF_K, 0xf, 0, 0);
+  answer_if(filter, SOCK_STREAM, ALLOW);
+  end_part(filter, part, REFUSE);
+}
+
+/// Allows the requests of terminals and sockets (ioctl(2)), and none of file systems: those change attributes.
+///
+/// Refused among them are typing into a terminal (TIOCSTI, TIOCLINUX) and signals by what happens at a descriptor
+/// (FIOSETOWN, SIOCSPGRP).
+static void allow_requests(struct filter *filter) {
+  if (!is_here(filter, SYS_ioctl))
+    return;
+  unsigned short part = begin_part(filter, SYS_ioctl);
+  load_argument(filter, 1);
+  static const uint32_t refused[] = {0x5412, 0x541c, 0x8901, 0x8902};
+  for (size_t index = 0; index < sizeof refused / sizeof *refused; index++)
+    answer_if(filter, refused[index], REFUSE);
+  // The type of a request is its second byte: 'T' for terminals, 0x89 for sockets.
+  add(filter, BPF_ALU | BPF_AND | BPF_K, 0xff00, 0, 0);
+  answer_if(filter, 0x5400, ALLOW);
+  answer_if(filter, 0x8900, ALLOW);
+  end_part(filter, part, REFUSE);
+}
+
+/// Calls that no command needs: programs, other processes, attributes of files, memory and messages that processes
+/// share, namespaces, the clock and state of the machine, and ways around this filter and Landlock.
 static const uint32_t forbidden[] = {
     SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp,
     SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_keyctl, SYS_add_key, SYS_request_key,
     SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_setns, SYS_unshare, SYS_kexec_load,
     SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_open_by_handle_at, SYS_fchmod, SYS_fchmodat,
     SYS_fchown, SYS_fchownat, SYS_utimensat, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr,
-    SYS_lremovexattr, SYS_fremovexattr, SYS_tkill, SYS_rt_sigqueueinfo, SYS_shmget, SYS_shmat, SYS_semget,
-    SYS_msgget, SYS_mq_open, SYS_mq_unlink, SYS_io_setup, SYS_setpriority, SYS_ioprio_set,
+    SYS_lremovexattr, SYS_fremovexattr, SYS_tkill, SYS_rt_sigqueueinfo, SYS_shmget, SYS_shmat, SYS_shmctl,
+    SYS_semget, SYS_semop, SYS_semtimedop, SYS_semctl, SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl,
+    SYS_mq_open, SYS_mq_unlink, SYS_io_setup, SYS_setpriority, SYS_ioprio_set, SYS_sched_setparam,
+    SYS_sched_setscheduler, SYS_sched_setaffinity, SYS_sched_setattr, SYS_migrate_pages, SYS_move_pages,
+    SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime, SYS_reboot, SYS_sethostname,
+    SYS_setdomainname, SYS_swapon, SYS_swapoff, SYS_acct, SYS_quotactl,
 #ifdef __x86_64__
     SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat,
 #endif
@@ -488,7 +679,7 @@ static const uint32_t forbidden[] = {
 };
 
 /// Decides about the calls of one block.
-static void add_rules(struct filter *filter, int sockets) {
+static void add_rules(struct filter *filter, const struct tender_bounds *bounds) {
   for (size_t index = 0; index < sizeof forbidden / sizeof *forbidden; index++)
     answer_call(filter, forbidden[index], REFUSE);
   // Its flags are in memory, where a filter cannot look; the C library goes on with the older call.
@@ -499,21 +690,26 @@ static void add_rules(struct filter *filter, int sockets) {
   allow_own(filter, SYS_tgkill, 0);
   allow_own(filter, SYS_rt_tgsigqueueinfo, 0);
   allow_own(filter, SYS_prlimit64, 1);
-  // Typing into a terminal (TIOCSTI, TIOCLINUX); signals by what happens at a descriptor (FIOSETOWN, SIOCSPGRP).
-  static const uint32_t controls[] = {0x5412, 0x541c, 0x8901, 0x8902};
-  refuse_values(filter, SYS_ioctl, 1, controls, sizeof controls / sizeof *controls);
-  // The same by F_SETOWN, F_SETSIG and F_SETOWN_EX.
+  allow_requests(filter);
+  // Signals by what happens at a descriptor: F_SETOWN, F_SETSIG and F_SETOWN_EX.
   static const uint32_t owners[] = {8, 10, 15};
   refuse_values(filter, SYS_fcntl, 1, owners, sizeof owners / sizeof *owners);
   // Data in the first packet (MSG_FASTOPEN) would connect without asking Landlock.
   refuse_flags(filter, SYS_sendto, 3, 0x20000000);
   refuse_flags(filter, SYS_sendmsg, 2, 0x20000000);
   refuse_flags(filter, SYS_sendmmsg, 3, 0x20000000);
-  allow_sockets(filter, sockets);
+  allow_sockets(filter, bounds->sockets);
+  allow_pairs(filter);
+  // Landlock compares the port that a TCP socket is bound to, and nothing else: without a port to listen at, neither
+  // call is needed.
+  if (bounds->listens.count == 0) {
+    answer_call(filter, SYS_bind, REFUSE);
+    answer_call(filter, SYS_listen, REFUSE);
+  }
 }
 
 /// Whether programs, sockets and other processes are out of reach.
-static int bound_calls(int sockets) {
+static int bound_calls(const struct tender_bounds *bounds) {
   static struct filter filter;
   filter.size = 0;
   load(&filter, offsetof(struct seccomp_data, arch));
@@ -526,13 +722,13 @@ static int bound_calls(int sockets) {
   add(&filter, BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1);
   answer(&filter, REFUSE);
 #endif
-  static const uint32_t bounds[] = {0, 48, 96, 144, 192, 256, 320, 424, 0x40000000};
-  for (size_t block = 0; block + 1 < sizeof bounds / sizeof *bounds; block++) {
-    filter.from = bounds[block];
-    filter.to = bounds[block + 1];
+  static const uint32_t blocks[] = {0, 40, 64, 96, 144, 192, 256, 320, 424, 0x40000000};
+  for (size_t block = 0; block + 1 < sizeof blocks / sizeof *blocks; block++) {
+    filter.from = blocks[block];
+    filter.to = blocks[block + 1];
     add(&filter, BPF_JMP | BPF_JGE | BPF_K, filter.to, 0, 0);
     unsigned short start = filter.size;
-    add_rules(&filter, sockets);
+    add_rules(&filter, bounds);
     answer(&filter, ALLOW);
     if (filter.size - start > UINT8_MAX)
       return 0;
@@ -545,8 +741,8 @@ static int bound_calls(int sockets) {
 
 #else
 
-static int bound_calls(int sockets) {
-  (void)sockets;
+static int bound_calls(const struct tender_bounds *bounds) {
+  (void)bounds;
   return 0;
 }
 
@@ -557,7 +753,7 @@ int tender_system_contain(const struct tender_bounds *bounds) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return 0;
   int bound = bound_files(bounds);
-  return bound | bound_calls(bounds->sockets);
+  return bound | bound_calls(bounds);
 }
 
 #endif

@@ -231,11 +231,10 @@ extension Fault {
   }
 
   fileprivate static func disabledToken(_ id: String) -> Fault {
-    Fault(
-      .conflict,
-      code: "token_disabled",
+    .conflict(
+      "token_disabled",
       "the stored payment method \(id.quotedForMessage) is disabled; nothing was sent",
-      hint: "to store one: tender tokenize"
+      "to store one: tender tokenize"
     )
   }
 
@@ -257,12 +256,11 @@ extension Fault {
   }
 
   fileprivate static func aboveRest(_ payment: Payment, left: Int) -> Fault {
-    Fault(
-      .conflict,
-      code: "refund_exceeds",
+    .conflict(
+      "refund_exceeds",
       "Pay Theory says that \(payment.text(ofMinorUnits: left)) of "
         + "\(payment.reference.quotedForMessage) can be refunded",
-      hint: left > 0
+      left > 0
         ? "to refund that: tender refund \(payment.shellReference) --amount-minor \(left)"
         : "see: tender payment-status \(payment.shellReference)"
     )

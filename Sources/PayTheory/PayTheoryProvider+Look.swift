@@ -362,11 +362,10 @@ extension Fault {
   }
 
   fileprivate static var capturedMeanwhile: Fault {
-    Fault(
-      .conflict,
-      code: "nothing_to_cancel",
+    .conflict(
+      "nothing_to_cancel",
       "it was captured, not released",
-      hint: "to refund it, run the same command again"
+      "to refund it, run the same command again"
     )
   }
 

@@ -161,8 +161,7 @@ extension PayTheoryProvider {
     switch order {
     case .payment(let order): try check(order)
     case .token(let order): if case .cash = order.instrument { throw .cashToken }
-    case .capture, .cancel, .refund: break
-    case .sale, .authorization: throw .unsupportedOperation(name, "orders of this kind")
+    default: throw .unsupportedOperation(name, "orders of this kind")
     }
   }
 

@@ -71,13 +71,15 @@ package struct Parser {
     }
     let ids = typed.values[Keys.id.option.name] ?? []
     try checkOperands(operands + ids, command)
-    return Invocation(
+    let invocation = Invocation(
       command: command,
       values: typed.values,
       operands: operands + ids,
       exemptIDs: ids,
       inherited: inherited
     )
+    try invocation.checkStandardInput()
+    return invocation
   }
 
   private static func checkOperands(_ operands: [String], _ command: Command) throws(Fault) {

@@ -44,7 +44,6 @@ package struct Program {
       case .run(let invocation):
         command = invocation.command.name
         guard SystemRandomness.prepare() else { throw .noRandomness }
-        if mayGoOut(invocation, environment) { CurlHTTP.openAhead() }
         try checkDescriptor(invocation)
         let composition = try compose(
           providers,
@@ -53,7 +52,10 @@ package struct Program {
           redactor,
           machineReadable: machineReadable
         )
-        defer { (now, subject) = (composition.clock.now, composition.subject) }
+        defer {
+          (now, subject) = (composition.clock.now, composition.subject)
+          composition.shared.keepTime()
+        }
         return try work(composition)
       }
     } catch {
@@ -120,10 +122,11 @@ package struct Program {
     _ redactor: Redactor,
     machineReadable: Bool
   ) throws(Fault) -> Composition {
-    let settings = try Settings(invocation, environment, providers.modules)
-    // In this order, and before any thread that stays: the browser is not bound by what bounds this
-    // process.
+    var settings = try Settings(invocation, environment, providers.modules)
+    // In this order, and before any thread: these helpers are not bound by what bounds this process.
+    settings.startPrograms()
     let browser = invocation.has(Keys.open) ? Browser(environment) : nil
+    if mayGoOut(invocation, environment) { CurlHTTP.openAhead() }
     let containment = Containment.begin(settings)
     if invocation.mayPay { try containment.check(settings) }
     let signals = Signals { kind in
@@ -152,10 +155,7 @@ package struct Program {
 
   /// Whether options and variables alone say that the network will be used.
   private static func mayGoOut(_ invocation: Invocation, _ environment: Environment) -> Bool {
-    // A browser is started by a process that is forked while there is one thread.
-    guard !invocation.command.work.isLocal, !invocation.has(Keys.dryRun),
-      !invocation.has(Keys.open)
-    else { return false }
+    guard !invocation.command.work.isLocal, !invocation.has(Keys.dryRun) else { return false }
     if let env = invocation.text(Keys.env) ?? environment["TENDER_ENV"],
       env != Env.simulator.rawValue
     {
@@ -217,11 +217,10 @@ extension Invocation {
 
 extension Fault {
   fileprivate static func garbled(_ number: Int, _ argument: String) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_value",
+    .usage(
+      "bad_value",
       "argument \(number) is not UTF-8: \(argument.quotedForMessage)",
-      hint: "write it in UTF-8, as a terminal with LC_ALL=C.UTF-8 does"
+      "write it in UTF-8, as a terminal with LC_ALL=C.UTF-8 does"
     )
   }
 

@@ -8,7 +8,7 @@ extension Payment {
   /// A conflict, whose hint is to look at the payment where there is no better one.
   private func conflict(code: String, _ message: String, hint: String? = nil) -> Fault {
     let look = "see: tender journal show \(shellReference)"
-    return Fault(.conflict, code: code, message, hint: hint ?? look)
+    return .conflict(code, message, hint ?? look)
   }
 
   func otherContent(_ different: [String]) -> Fault {
@@ -100,7 +100,7 @@ extension Payment {
 
   func wasPaid(in paid: Currency) -> Fault {
     let hint = "give the amount in it: --currency \(paid.code)"
-    return Fault(.usage, code: "bad_currency", "\(name) was paid in \(paid.code)", hint: hint)
+    return .usage("bad_currency", "\(name) was paid in \(paid.code)", hint)
   }
 
   func refundDiffers(_ refund: Operation) -> Fault {

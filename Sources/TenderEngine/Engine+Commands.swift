@@ -7,57 +7,76 @@ extension Engine {
     /// The operator's own key.
     package var idempotencyKey: String?
     /// Whether the provider was named on this very command line.
-    package var namesProvider: Bool
+    package var namesProvider = false
+    /// Whether the payment is looked up afterwards (`--wait`).
+    package var isLookedUp = false
 
-    package init(
-      newAttempt: Bool = false,
-      idempotencyKey: String? = nil,
-      namesProvider: Bool = false
-    ) {
+    package init(newAttempt: Bool = false, idempotencyKey: String? = nil) {
       self.newAttempt = newAttempt
       self.idempotencyKey = idempotencyKey
-      self.namesProvider = namesProvider
     }
+  }
+}
+
+/// An order whose rules were checked, with the payment that it changes: all that `Engine.execute` takes.
+package struct CheckedOrder: Sendable {
+  package fileprivate(set) var order: Order
+  /// The payment that it changes, as it was before its lock was taken; nil for a new one, or one made elsewhere.
+  package let payment: Payment?
+  /// The reference or id that was typed for that payment; empty where the order begins one.
+  package let handle: String
+  let options: Engine.Options
+  /// What it lacks to be sent, such as credentials. A result that the journal has is shown without it.
+  package let lack: Fault?
+
+  /// Notes that a person has agreed to a second refund without a name.
+  package mutating func approveFurther() {
+    guard case .refund(var request) = order else { return }
+    request.isFurtherApproved = true
+    order = .refund(request)
   }
 }
 
 /// The commands that change a payment.
 extension Engine {
-  /// Carries an order out, or answers with the result of the same order before.
+  /// Checks an order, and whether all is there that it needs, before a person is asked and before anything is opened.
   ///
+  /// Nothing later asks for either again: what an adapter lacks all the same when it sends, it refuses itself.
   /// An order that begins a payment has its reference. Any other is for `found`, or for the payment of the
-  /// provider's id `handle`, made elsewhere. An earlier operation whose result is unknown is looked up first; a
-  /// new one is never opened beside it. Throws a fault; man/tender-exit-codes.7 lists the exit statuses.
-  package func execute(
+  /// provider's id `handle`, made elsewhere. Throws `usage`, `unsupported`, or `auth` for a look-up that was wanted.
+  package func checked(
     _ order: Order,
     on found: Payment? = nil,
     handle: String = "",
     _ options: Options = Options()
-  ) throws(Fault) -> Report {
-    if let placed = order.placed { return try begin(placed, order, options) }
-    guard case .cancel = order else { return try change(found, handle, order, options) }
-    if let found { try checkOwner(of: found) }
-    let isUnderWay = try stopUnderWay(found)
-    var report = try change(found, handle, order, options, isUnderWay: isUnderWay)
+  ) throws(Fault) -> CheckedOrder {
+    if order.placed != nil { try provider.check(order) }
+    if options.isLookedUp { try provider.checkReady(for: nil, of: found) }
+    var lack: Fault?
+    do throws(Fault) { try provider.checkReady(for: order, of: found) } catch { lack = error }
+    return CheckedOrder(order: order, payment: found, handle: handle, options: options, lack: lack)
+  }
+
+  /// Carries an order out, or answers with the result of the same order before.
+  ///
+  /// An earlier operation whose result is unknown is looked up first; a new one is never opened beside it. Throws a
+  /// fault; man/tender-exit-codes.7 lists the exit statuses.
+  package func execute(_ checked: CheckedOrder) throws(Fault) -> Report {
+    if let placed = checked.order.placed { return try begin(placed, checked) }
+    guard case .cancel = checked.order else { return try change(checked) }
+    if let found = checked.payment { try checkOwner(of: found) }
+    let isUnderWay = try stopUnderWay(checked.payment)
+    var report = try change(checked, isUnderWay: isUnderWay)
     if isUnderWay { report.replayed = false }
     return report.cancelled
   }
 
   /// Takes a payment, creates a mandate or stores a method.
-  private func begin(
-    _ placed: any PlacedOrder,
-    _ order: Order,
-    _ options: Options
-  ) throws(Fault) -> Report {
+  private func begin(_ placed: any PlacedOrder, _ checked: CheckedOrder) throws(Fault) -> Report {
     let reference = placed.reference
-    try provider.check(order)
-    var change = Change(
-      decide: { payment throws(Fault) in try decide(placed, on: payment, options) },
-      order: order,
-      options: options
-    )
+    var change = Change(checked)
     // A command that is not ready leaves no trace.
-    if (try? provider.checkReady(for: order, of: nil)) != nil {
+    if checked.lack == nil {
       change.first = try added(try draft(placed), change, to: newPayment(reference))
     }
     let lock = try hold(reference, opening: change.first.map { ($0, change.terms) })
@@ -76,59 +95,44 @@ extension Engine {
     return draft
   }
 
-  private func decide(
-    _ order: any PlacedOrder,
-    on payment: Payment?,
-    _ options: Options
-  ) throws(Fault) -> Decision {
-    .transact(try draft(order), on: payment, newAttempt: options.newAttempt, provider.traits)
-  }
-
-  private func decide(_ order: Order, _ payment: Payment) -> Decision {
+  /// What an order means for a payment as it is; what would be run is what the provider can do.
+  func decision(on checked: CheckedOrder, _ payment: Payment?) throws(Fault) -> Decision {
     let (traits, now) = (provider.traits, clock.now)
-    return switch order {
-    case .cancel(let request): .cancel(request, of: payment, traits, at: now)
-    case .refund(let request): .refund(request, of: payment, traits, at: now)
-    case .capture(let part): .capture(part?.minorUnits, of: payment, traits, at: now)
-    case .payment, .token, .sale, .authorization: .refuse(.bug("a second beginning"))
+    if let placed = checked.order.placed {
+      let isAgain = checked.options.newAttempt
+      return .transact(try draft(placed), on: payment, newAttempt: isAgain, traits)
     }
+    guard let payment else { throw .unknownHandle(checked.handle) }
+    let decision: Decision =
+      switch checked.order {
+      case .cancel(let request): .cancel(request, of: payment, traits, at: now)
+      case .refund(let request): .refund(request, of: payment, traits, at: now)
+      case .capture(let part): .capture(part?.minorUnits, of: payment, traits, at: now)
+      case .payment, .token, .sale, .authorization: .refuse(.bug("a second beginning"))
+      }
+    if case .run(let draft) = decision { try check(draft, of: payment) }
+    return decision
   }
 
   /// Runs a command on a payment that exists; what was made elsewhere is taken in first.
   ///
   /// `isUnderWay` says that the process that works on it was asked to stop.
-  private func change(
-    _ found: Payment?,
-    _ handle: String,
-    _ order: Order,
-    _ options: Options,
-    isUnderWay: Bool = false
-  ) throws(Fault) -> Report {
+  private func change(_ checked: CheckedOrder, isUnderWay: Bool = false) throws(Fault) -> Report {
+    let (found, handle) = (checked.payment, checked.handle)
     let reference = found?.reference ?? Reference(stored: handle)
     guard found != nil || provider.isID(handle) else { throw .unknownHandle(handle) }
     let lock = try isUnderWay ? holdStopping(reference) : hold(reference)
     defer { withExtendedLifetime(lock) {} }
     if isUnderWay { journal.forgetStop(key(reference)) }
-    if found == nil { try adopt(handle) }
-    let change = Change(
-      decide: { payment throws(Fault) in
-        guard let payment else { throw .unknownHandle(handle) }
-        // It was stopped before anything was sent, or undone by its own run.
-        if isUnderWay, payment.state.status == .cancelled, let attempt = payment.attempt {
-          return .replay(attempt.sequence)
-        }
-        return decide(order, payment)
-      },
-      order: order,
-      options: options
-    )
-    return try execute(change, on: key(reference))
+    if found == nil { try adopt(checked) }
+    return try execute(Change(checked, isUnderWay: isUnderWay), on: key(reference))
   }
 
   /// Takes in what was made elsewhere, under its id as its reference.
-  private func adopt(_ id: String) throws(Fault) {
+  private func adopt(_ checked: CheckedOrder) throws(Fault) {
+    let id = checked.handle
     guard try journal.payment(key(Reference(stored: id))) == nil else { return }
-    try provider.checkReady(for: provider.traits.hasPayerFlow ? .capture(nil) : nil, of: nil)
+    if let lack = checked.lack { throw lack }
     guard let adoption = try provider.adopt(id) else { throw .unknownHandle(id) }
     var payment = newPayment(Reference(stored: id))
     payment.kind = adoption.kind
@@ -171,55 +175,46 @@ extension Engine {
 
   // MARK: Plans
 
-  /// What an order would do; nil where an order that begins a payment would be sent.
+  /// What an order would do; `send` where it would begin a payment.
   ///
   /// Throws what it would be refused for.
-  package func plan(
-    _ order: Order,
-    on found: Payment? = nil,
-    handle: String = "",
-    _ options: Options = Options()
-  ) throws(Fault) -> Plan? {
-    if let placed = order.placed {
-      guard let known = try journal.payment(key(placed.reference)) else { return nil }
+  package func plan(_ checked: CheckedOrder) throws(Fault) -> Plan {
+    let known: Payment?
+    if let placed = checked.order.placed {
+      known = try journal.payment(key(placed.reference))
       try checkOwner(of: known)
-      let plan = try decide(placed, on: known, options).plan()
-      return plan == .send ? nil : plan
-    }
-    guard let found else {
-      // What was made elsewhere is looked up first.
-      guard provider.isID(handle) else { throw .unknownHandle(handle) }
-      return switch order {
-      case .cancel: .void
-      case .refund: .refund
-      case .capture, .payment, .token, .sale, .authorization: .proceed
+    } else {
+      known = checked.payment
+      guard known != nil else {
+        // What was made elsewhere is looked up first.
+        guard provider.isID(checked.handle) else { throw .unknownHandle(checked.handle) }
+        return switch checked.order.kind {
+        case .void: .void
+        case .refund: .refund
+        default: .proceed
+        }
       }
     }
-    let decision = decide(order, found)
-    if case .run(let draft) = decision { try check(draft, of: found) }
-    return try decision.plan()
+    return try decision(on: checked, known).plan()
   }
 
-  /// The key that an order would be sent with; nil where none is sent.
-  package func nextKey(
-    for order: Order,
-    of payment: Payment? = nil,
-    own: String?
-  ) throws(Fault) -> String? {
-    if let placed = order.placed {
-      let known = try journal.payment(key(placed.reference)) ?? newPayment(placed.reference)
-      return nextKey(for: placed.draft(at: clock.now), of: known, own)
-    }
-    guard case .refund = order, let payment, case .run(let draft) = decide(order, payment) else {
+  /// The key that an order would be sent with by its plan; nil where none is sent.
+  package func key(of checked: CheckedOrder, _ plan: Plan) throws(Fault) -> String? {
+    let (payment, draft): (Payment, Operation)
+    if let placed = checked.order.placed {
+      let known = try journal.payment(key(placed.reference))
+      guard plan == .send else { return plan == .finish ? known?.attempt?.key : nil }
+      (payment, draft) = (known ?? newPayment(placed.reference), placed.draft(at: clock.now))
+    } else if case .refund(let request) = checked.order, let known = checked.payment,
+      case .run(let refund) = Decision.refund(request, of: known, provider.traits, at: clock.now)
+    {
+      (payment, draft) = (known, refund)
+    } else {
       return nil
     }
-    return nextKey(for: draft, of: payment, own)
-  }
-
-  private func nextKey(for draft: Operation, of payment: Payment, _ own: String?) -> String? {
-    var payment = payment
-    append(draft, to: &payment, own: own)
-    return payment.operations.last?.key
+    var next = payment
+    append(draft, to: &next, own: checked.options.idempotencyKey)
+    return next.operations.last?.key
   }
 }
 

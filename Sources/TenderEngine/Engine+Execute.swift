@@ -4,12 +4,18 @@ import TenderModel
 extension Engine {
   /// What a command brings besides its reference.
   struct Change {
-    /// Decides from the payment as it is under its lock; nil where the reference is new.
-    let decide: (Payment?) throws(Fault) -> Decision
-    let order: Order
-    let options: Options
+    let checked: CheckedOrder
+    /// Whether the process that worked on the payment was asked to stop.
+    let isUnderWay: Bool
     /// The payment with its attempt that is recorded where the reference is new.
     var first: Payment?
+
+    init(_ checked: CheckedOrder, isUnderWay: Bool = false) {
+      (self.checked, self.isUnderWay) = (checked, isUnderWay)
+    }
+
+    var order: Order { checked.order }
+    var options: Options { checked.options }
 
     var terms: OpeningTerms {
       OpeningTerms(
@@ -29,13 +35,24 @@ extension Engine {
   /// More rounds than any payment has unknown operations.
   private static let mostRounds = 16
 
+  /// Decides from the payment as it is under its lock; nil where the reference is new.
+  private func decision(_ change: Change, _ payment: Payment?) throws(Fault) -> Decision {
+    // It was stopped before anything was sent, or undone by its own run.
+    if change.isUnderWay, let payment, payment.state.status == .cancelled,
+      let attempt = payment.attempt
+    {
+      return .replay(attempt.sequence)
+    }
+    return try decision(on: change.checked, payment)
+  }
+
   /// Runs a command on the payment of a reference, whose lock is held.
   func execute(_ change: Change, on key: ReferenceKey) throws(Fault) -> Report {
     var payment = try journal.payment(key).map { found throws(Fault) in try synced(found) }
     var finished: (sequence: Int, isNew: Bool, outcome: Outcome?)?
     for _ in 0..<Self.mostRounds {
       try checkOwner(of: payment)
-      switch (try change.decide(payment), payment) {
+      switch (try decision(change, payment), payment) {
       case (.run(let draft), _): return try run(draft, change, on: payment, key)
       case (.refuse(var fault), _):
         // What this very command has done is what it answers with.
@@ -57,7 +74,7 @@ extension Engine {
         let report = Report(known, known[sequence], replayed: own?.isNew != true)
         return own?.outcome.map(report.showing) ?? report
       case (.proceed(let sequence), let known?):
-        try provider.checkReady(for: change.order, of: known)
+        if let lack = change.checked.lack { throw lack }
         return try perform(known, sequence) { progress throws(Fault) in
           try provider.proceed(progress)
         }
@@ -90,8 +107,7 @@ extension Engine {
     on known: Payment?,
     _ key: ReferenceKey
   ) throws(Fault) -> Report {
-    if !draft.isAttempt, let known { try check(draft, of: known) }
-    try provider.checkReady(for: change.order, of: known)
+    if let lack = change.checked.lack { throw lack }
     if !draft.isAttempt, let known { try checkSealed(known) }
     var payment: Payment
     if known == nil, let first = change.first {

@@ -325,7 +325,9 @@ extension Engine {
         next != shown, next != "wait"
       {
         // The payer's part is done, and something else is wanted: the flow goes on.
-        latest = try execute(.capture(nil), on: payment, handle: payment.reference.text)
+        latest = try execute(
+          try checked(.capture(nil), on: payment, handle: payment.reference.text)
+        )
         guard latest.fault == nil else { return latest }
       }
       shown = latest.nextAction?.type

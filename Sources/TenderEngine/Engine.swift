@@ -65,12 +65,6 @@ package struct Engine {
       ?? report.result["refund"]?["status"]?.text ?? report.status.rawValue
   }
 
-  /// What an order would send, secrets masked.
-  package func preview(_ order: Order) throws(Fault) -> JSONObject {
-    try provider.check(order)
-    return try provider.preview(order)
-  }
-
   /// What the journal knows a reference under.
   func key(_ reference: Reference) -> ReferenceKey {
     ReferenceKey(env: env, provider: provider.name, reference: reference)
@@ -128,12 +122,11 @@ package struct Engine {
     guard let payment, !provider.owns(payment),
       payment.operations.contains(where: { ![.prepared, .failed].contains($0.state.name) })
     else { return }
-    throw Fault(
-      .conflict,
-      code: "other_merchant",
+    throw .conflict(
+      "other_merchant",
       "reference \(payment.reference.quotedForMessage) is of merchant "
         + "'\(payment.merchant)', and these are the credentials of '\(provider.merchant)'",
-      hint: "use that merchant's credentials, or another --reference"
+      "use that merchant's credentials, or another --reference"
     )
   }
 

@@ -41,7 +41,7 @@ extension Explanation {
     bad_line usage: a line of a batch is no command, or has a key that its command does not take | see: tender help batch; the other lines ran
     bad_config usage: the configuration file is wrong | see: tender help files
     containment_missing state: the profile has "containment":"required", and this system does not bound the process; nothing was sent | see: tender help containment
-    bad_credential usage: a credential is set twice, or its file is empty | keep one
+    bad_credential usage: a credential is set twice, or its source gives none | see: tender config show
     bad_address usage: a base address cannot be used | see: tender help environment
     no_home usage: there is no place for files | set HOME, or pass --state-dir
     port_busy usage: the port cannot be listened on | choose another --port

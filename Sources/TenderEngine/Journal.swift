@@ -99,6 +99,8 @@ package protocol Journal: MaintainedJournal {
   func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault)
   /// How many payments a filter lets through; nothing is counted beyond `limit`.
   func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int
+  /// The sums of the payments that a filter lets through, in any order. The filter must be one of columns alone.
+  func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total]
   /// When the oldest payment was recorded, in milliseconds since 1970; nil where there is none.
   func oldest() throws(Fault) -> Int?
   /// What happened to a payment, oldest first.
@@ -149,6 +151,10 @@ package struct OpeningTerms: Sendable, Hashable {
 
 extension Journal {
   package func oldest() throws(Fault) -> Int? { nil }
+
+  package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
+    try summed(filter, by: keys)
+  }
 
   package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
     try counted(filter, upTo: limit)
@@ -245,12 +251,11 @@ extension Fault {
   /// Another provider has the reference in the same env.
   package static func referenceElsewhere(_ other: Payment, _ provider: ProviderName) -> Fault {
     let isOver = other.state.isCaptured
-    return Fault(
-      .conflict,
-      code: "reference_elsewhere",
+    return .conflict(
+      "reference_elsewhere",
       "\(other.reference.quotedForMessage) is a payment at \(other.provider.text), which is "
         + "\(other.state.status.rawValue); nothing was sent",
-      hint: isOver
+      isOver
         ? "to pay with \(provider.text) as well, name it: --provider \(provider.text)"
         : "see: tender explain \(other.reference)"
     )
@@ -258,12 +263,11 @@ extension Fault {
 
   /// An idempotency key that another operation has.
   package static func keyReused(_ key: String, by reference: Reference) -> Fault {
-    Fault(
-      .conflict,
-      code: "key_reused",
+    .conflict(
+      "key_reused",
       "the idempotency key \(key.quotedForMessage) was used for another request "
         + "(\(reference.quotedForMessage)); nothing was sent",
-      hint: "use another --idempotency-key, or leave it out"
+      "use another --idempotency-key, or leave it out"
     )
   }
 }
@@ -279,10 +283,10 @@ extension Status {
   /// Whether a payment with this status forbids one under the same reference at another provider; `isUnknown` says
   /// that the result of an operation is.
   package func blocksElsewhere(isUnknown: Bool, namesProvider: Bool) -> Bool {
-    switch self {
-    case .declined, .cancelled, .expired, .failed, .revoked: isUnknown
-    case .pending, .unknown, .requiresAction, .requiresConfirmation: true
-    case .succeeded, .authorized, .refunded, .partiallyRefunded, .returned: !namesProvider
+    switch end {
+    case nil: true
+    case .declined, .cancelled, .failed: isUnknown
+    case .succeeded, .refunded, .returned: !namesProvider
     }
   }
 }

@@ -62,11 +62,10 @@ extension Fault {
 
   /// The journal failed after the outcome was known, and the outcome lies beside it.
   static func setAside(_ failure: Fault) -> Fault {
-    Fault(
-      .state,
-      code: failure.code,
+    .state(
+      failure.code,
       "the journal could not take the outcome, which lies in journal.aside: \(failure.message)",
-      hint: "make room or access; the next command that can write takes it in"
+      "make room or access; the next command that can write takes it in"
     )
   }
 

@@ -23,12 +23,11 @@ extension Journal {
     let operation = try payment.resolvable(chosen)
     guard let state = operation.resolution(status) else {
       let allowed = Status.allCases.filter { operation.resolution($0) != nil }.map(\.rawValue)
-      throw Fault(
-        .usage,
-        code: "bad_value",
+      throw .usage(
+        "bad_value",
         "the \(operation.kind.rawValue) of \(found.reference.quotedForMessage) cannot be resolved as "
           + status.rawValue,
-        hint: "one of " + allowed.joined(separator: ", ")
+        "one of " + allowed.joined(separator: ", ")
       )
     }
     let now = clock.now
@@ -67,14 +66,13 @@ extension Payment {
     }
     guard chosen == nil, candidates.count < 2, let only = candidates.first else {
       let names = candidates.map { "\($0.sequence) (\($0.kind.rawValue) \($0.number))" }
-      throw Fault(
-        .conflict,
-        code: candidates.isEmpty ? "nothing_to_resolve" : "ambiguous_operation",
+      throw .conflict(
+        candidates.isEmpty ? "nothing_to_resolve" : "ambiguous_operation",
         candidates.isEmpty
           ? "no result is unknown: \(sentence)"
           : "several operations of \(reference.quotedForMessage) can be resolved: "
             + names.joined(separator: ", "),
-        hint: candidates.isEmpty
+        candidates.isEmpty
           ? "see: tender journal list --status unknown" : "choose one with --operation N"
       )
     }
@@ -84,8 +82,9 @@ extension Payment {
 
 extension Operation {
   /// The state that a status means for it, said by an operator; nil where it cannot end so.
-  fileprivate func resolution(_ status: Status) -> State? {
-    // `--as` (`Keys.outcome`) offers what some kind can end as.
+  ///
+  /// A status that any kind can end as is a `Status.isResolution`, which `--as` offers.
+  package func resolution(_ status: Status) -> State? {
     switch status {
     case .failed: .failed
     case .declined: .declined

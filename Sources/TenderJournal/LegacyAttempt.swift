@@ -163,13 +163,14 @@ package struct LegacyAttempt {
       // Not every version recorded the hold of a lost capture as a hold.
       if isConfirm { return isSent ? .waiting(nil) : .succeeded }
       return action.map { .waiting($0) } ?? .processing
-    case .authorized, .succeeded, .refunded, .partiallyRefunded, .revoked: return .succeeded
     case .declined: return .declined
     case .cancelled: return .cancelled
     case .expired: return .expired
     case .returned: return isConfirm ? .succeeded : .returned
     case .failed: return action.map { .waiting($0) } ?? .declined
     case .unknown: return sent
+    // A status that was added later is in no old row.
+    default: return .succeeded
     }
   }
 
@@ -218,9 +219,7 @@ package struct LegacyAttempt {
     case .expired: operation.state = .expired
     case .failed: operation.state = .failed
     case .returned: operation.state = .returned
-    case .requiresAction, .authorized, .succeeded, .refunded, .partiallyRefunded, .revoked,
-      .unknown:
-      break
+    default: break
     }
     if operation.state != .succeeded { operation.fault = fault }
     return operation

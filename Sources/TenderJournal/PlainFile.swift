@@ -202,11 +202,10 @@ enum PlainFile {
 extension Fault {
   /// A file of the state folder cannot be used.
   static func unusable(_ path: String, _ why: String) -> Fault {
-    Fault(
-      .state,
-      code: "state_unusable",
+    .state(
+      "state_unusable",
       "cannot use \(path): \(why)",
-      hint: "make room or access, or choose another --state-dir"
+      "make room or access, or choose another --state-dir"
     )
   }
 }

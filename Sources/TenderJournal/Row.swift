@@ -295,20 +295,18 @@ extension Database.Value {
 
 extension Fault {
   /// A newer version or another program wrote the row.
-  static let unreadableRow = Fault(
-    .state,
-    code: "state_unusable",
+  static let unreadableRow = Fault.state(
+    "state_unusable",
     "the journal holds a row that this version cannot read",
-    hint: "use the version that wrote it, or another --state-dir"
+    "use the version that wrote it, or another --state-dir"
   )
 
   /// The row was changed after it was written.
   static func damagedRow(_ reference: String) -> Fault {
-    Fault(
-      .state,
-      code: "journal_damaged",
+    .state(
+      "journal_damaged",
       "the journal's row of \(reference.quotedForMessage) does not match its checksum",
-      hint: "see: tender journal verify; put the newest copy of the journal back"
+      "see: tender journal verify; put the newest copy of the journal back"
     )
   }
 }

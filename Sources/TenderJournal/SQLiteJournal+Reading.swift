@@ -48,30 +48,36 @@ extension SQLiteJournal {
 
   /// Returns the payment of a row, or the one that waits to be written there.
   func payment(_ row: Row) throws(Fault) -> Payment {
-    let number = row.number("row") ?? 0
-    let found = try PaymentRow.payment(row, try operations(of: number))
-    guard let later = waiting[number], later.payment.version > found.version else {
-      return try opened(found)
-    }
-    return later.payment
+    let found = try stored(row)
+    return waiting[found.key]?.added(to: found) ?? found
+  }
+
+  private func stored(_ row: Row) throws(Fault) -> Payment {
+    try opened(try PaymentRow.payment(row, try operations(of: row.number("row") ?? 0)))
   }
 
   package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? {
     for form in Reference.forms(of: key.reference.text) {
-      // A statement with all columns is compiled once for all rows.
-      let found = try database.atOneMoment { () throws(Fault) -> Payment? in
-        let number = try number(
-          """
-          SELECT row FROM payment WHERE reference = \(form) AND provider = \(key.provider.text)
-          AND env = \(key.env.rawValue)
-          """
-        )
-        guard let number, let row = try row("p.row = \(number)") else { return nil }
-        return try payment(row)
-      }
-      if let found { return found }
+      let form = Reference(stored: form)
+      let key = ReferenceKey(env: key.env, provider: key.provider, reference: form)
+      if let found = try stored(key) { return waiting[key]?.added(to: found) ?? found }
     }
     return nil
+  }
+
+  /// Returns the payment of a reference without what waits to be written there.
+  func stored(_ key: ReferenceKey) throws(Fault) -> Payment? {
+    // A statement with all columns is compiled once, for every row that is read by its number.
+    try database.atOneMoment { () throws(Fault) -> Payment? in
+      let number = try number(
+        """
+        SELECT row FROM payment WHERE reference = \(key.reference.text)
+        AND provider = \(key.provider.text) AND env = \(key.env.rawValue)
+        """
+      )
+      guard let number, let row = try row("p.row = \(number)") else { return nil }
+      return try stored(row)
+    }
   }
 
   package func payments(
@@ -159,6 +165,28 @@ extension SQLiteJournal {
 
   package func count() throws(Fault) -> Int {
     try number("SELECT max(row) FROM operation") ?? 0
+  }
+
+  package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
+    guard waiting.isEmpty else { return try summed(filter, by: keys) }
+    // Rows are added here, because SQLite sorts all of them for GROUP BY, which takes three times as long.
+    let query = TotalsQuery(alias: "p")
+    let statement: Statement = """
+      SELECT \(sql: query.group(keys)), \(sql: query.sums.joined(separator: ", "))
+      \(query.source)\(Condition.columns(filter))
+      """
+    var totals = Totals()
+    try database.query(statement.sqlite, statement.values) { row in
+      totals.add(
+        row[0].text ?? "",
+        charged: row[1].integer ?? 0,
+        refunded: row[2].integer ?? 0,
+        refunding: row[3].integer ?? 0,
+        unknown: row[4].integer ?? 0
+      )
+      return true
+    }
+    return totals.all
   }
 
   package func oldest() throws(Fault) -> Int? {

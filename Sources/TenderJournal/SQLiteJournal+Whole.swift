@@ -161,11 +161,10 @@ extension SQLiteJournal {
 
   package func accept(reason: String, at time: Int) throws(Fault) {
     guard let problem = try problem() else {
-      throw Fault(
-        .conflict,
-        code: "nothing_forgotten",
+      throw .conflict(
+        "nothing_forgotten",
         "the journal is whole, and not a copy: there is nothing to accept",
-        hint: "for one payment: tender journal resolve REF --as STATUS --reason TEXT"
+        "for one payment: tender journal resolve REF --as STATUS --reason TEXT"
       )
     }
     try commit(.power) { () throws(Fault) in
@@ -226,11 +225,10 @@ extension SQLiteJournal {
 
 extension Fault {
   static func moved(_ path: String) -> Fault {
-    Fault(
-      .state,
-      code: "journal_moved",
+    .state(
+      "journal_moved",
       "\(path) was moved, removed or replaced while it was in use",
-      hint: "put it back; then run the same command again"
+      "put it back; then run the same command again"
     )
   }
 
@@ -245,21 +243,19 @@ extension Fault {
       ? "the journal in \(folder) is behind what was written there: it is an old copy, is damaged, "
         + "or was removed"
       : "the journal in \(folder) is a copy without its log (journal.db-wal)"
-    return Fault(
-      .state,
-      code: "journal_forgot",
+    return .state(
+      "journal_forgot",
       what,
-      hint: "put the newest copy back, or look the missing payments up at the provider; then: "
+      "put the newest copy back, or look the missing payments up at the provider; then: "
         + "tender journal accept --reason TEXT"
     )
   }
 
   fileprivate static func copied(_ folder: String, _ what: String) -> Fault {
-    Fault(
-      .state,
-      code: "journal_copy",
+    .state(
+      "journal_copy",
       "the journal in \(folder) is a copy \(what): payments made since may be missing in it",
-      hint: "use the original, or look the missing payments up at the provider; then: "
+      "use the original, or look the missing payments up at the provider; then: "
         + "tender journal accept --reason TEXT"
     )
   }

@@ -10,7 +10,7 @@ extension SQLiteJournal {
     _ durability: Durability
   ) throws(Fault) -> Payment {
     try checkWhole()
-    try makeRoom(for: payment.row)
+    try makeRoom(for: payment.key)
     var opened = payment
     opened.version += 1
     let written = try commit(durability) { () throws(Fault) in
@@ -28,7 +28,7 @@ extension SQLiteJournal {
     note: String,
     _ durability: Durability
   ) throws(Fault) {
-    try makeRoom(for: payment.row)
+    try makeRoom(for: payment.key)
     let isSent = payment[sequence]?.isUnknown == true
     if isSent || durability == .power { try checkPlace() }
     if isSent { try aside.take(for: payment.row) }
@@ -58,7 +58,7 @@ extension SQLiteJournal {
   func finish(_ written: Written, _ payment: inout Payment) {
     payment.settled(rows: written.rows)
     indexed = Indexed(row: written.payment, version: written.version, terms: written.terms)
-    waiting[written.payment] = nil
+    waiting[payment.key] = nil
     for secret in written.gone { forget(secret) }
   }
 
@@ -103,11 +103,10 @@ extension SQLiteJournal {
     _ payment: Payment,
     _ sequence: Int,
     _ note: String,
-    over version: Int? = nil,
     lines: [HistoryEntry]? = nil
   ) throws(Fault) -> Written {
     var written = Written(payment: payment.row)
-    let before = try found(payment, over: version ?? payment.version - 1)
+    let before = try found(payment, over: payment.version - 1)
     let redacted = payment.redacted(by: redactor)
     var drafts: [Draft] = []
     let known = Set(payment.operations.map(\.row))
@@ -327,12 +326,11 @@ extension SQLiteJournal {
 extension Fault {
   /// An imported payment's place belongs to another payment.
   package static func taken(_ payment: Payment) -> Fault {
-    Fault(
-      .conflict,
-      code: "import_conflict",
+    .conflict(
+      "import_conflict",
       "\(payment.reference.quotedForMessage) (\(payment.provider.text), \(payment.env.rawValue)) is in the "
         + "journal with other content",
-      hint: "nothing was changed; compare: tender journal show \(payment.reference)"
+      "nothing was changed; compare: tender journal show \(payment.reference)"
     )
   }
 

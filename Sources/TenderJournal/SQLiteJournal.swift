@@ -31,8 +31,8 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
   private(set) var lockFile: PlainFile.Identity?
   /// The journal's name, created with it. An accepted copy gets a new one.
   var name = ""
-  /// The waiting outcomes, by the row of their payment.
-  var waiting: [Int: Waiting] = [:]
+  /// The waiting outcomes, by reference.
+  var waiting: [ReferenceKey: AsideOutcome] = [:]
   /// The search terms of the payment written last.
   var indexed: Indexed?
 
@@ -41,17 +41,6 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     var row: Int
     var version: Int
     var terms: Set<String>
-  }
-
-  /// An outcome that the database could not store yet.
-  struct Waiting {
-    /// The payment as every reader sees it.
-    var payment: Payment
-    /// The database's version that it replaces.
-    var over: Int
-    /// The operations that differ from that version.
-    var changed: Set<Int>
-    var seen: [Observation]
   }
 
   /// Opens `journal.db` and `journal.lock` in a folder, and creates them if they are missing.
@@ -119,11 +108,10 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
   private func versionFound() throws(Fault) -> Int {
     let found = try number("PRAGMA user_version") ?? 0
     guard found <= Self.version else {
-      throw Fault(
-        .state,
-        code: "journal_newer",
+      throw .state(
+        "journal_newer",
         "\(folder)/journal.db was written by a newer version of tender",
-        hint: "use that version, or another --state-dir"
+        "use that version, or another --state-dir"
       )
     }
     return found
@@ -187,11 +175,10 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
         return
       }
     }
-    throw Fault(
-      .state,
-      code: "state_unusable",
+    throw .state(
+      "state_unusable",
       "the journal is being read: what was erased from it stays on the disk for now",
-      hint: "any later command finishes it"
+      "any later command finishes it"
     )
   }
 

@@ -67,7 +67,7 @@ package enum Digits {
   }
 
   /// Returns whether digits look like a card number: 13 to 19 digits, a known range, a valid Luhn digit.
-  package static func looksLikeCard(_ digits: [UInt8]) -> Bool {
+  package static func looksLikeCard(_ digits: some Collection<UInt8>) -> Bool {
     (13...19).contains(digits.count) && CardBrand(digits: digits) != nil && passLuhn(digits)
   }
 }

@@ -1,10 +1,18 @@
-/// A run of digits that belong together, and the place of each in the text.
+/// Runs of digits that belong together: between two digits of a run are a few separators and nothing else.
+///
+/// A text can be one run of millions of digits. Only the last ones are kept, since a card number has 19 at most.
 struct DigitRuns {
   /// The largest number of separators between two digits of one number.
   private static let widest = 8
+  /// The lengths of card numbers.
+  private static let least = 13
+  private static let most = 19
 
-  var digits: [UInt8] = []
-  var places: [Int] = []
+  private var digits: [UInt8] = []
+  private var places: [Int] = []
+  /// Whether each digit begins a group: a separator, or nothing, is before it.
+  private var beginsGroup: [Bool] = []
+  private var found: [Range<Int>] = []
 
   static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
 
@@ -34,52 +42,65 @@ struct DigitRuns {
     isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
   }
 
-  /// Finds the runs of digits in a text. Two digits of one run have only a few separators between them.
-  static func find(in bytes: [UInt8]) -> [DigitRuns] {
-    var runs: [DigitRuns] = []
-    var run = DigitRuns()
+  /// Returns the ranges of card numbers that consist of whole groups of digits: times and UUIDs are left as they are.
+  ///
+  /// Ranges that overlap are one.
+  static func cardNumbers(in bytes: [UInt8]) -> [Range<Int>] {
+    var runs = DigitRuns()
     var index = 0
-    func end() {
-      if run.digits.count >= 13 { runs.append(run) }
-      if !run.digits.isEmpty { run = DigitRuns() }
-    }
     while index < bytes.count {
-      // The first groups of one UUID in forty thousand look like a card number.
+      // One UUID in forty thousand has a card number's digits in its first groups.
       if let next = uuidEnd(in: bytes, at: index) {
-        end()
+        runs.endRun()
         index = next
         continue
       }
       let byte = bytes[index]
       if isDigit(byte) {
-        run.digits.append(byte - UInt8(ascii: "0"))
-        run.places.append(index)
-      } else if !isSeparator(byte) || index - (run.places.last ?? index) > widest {
-        end()
+        runs.add(byte - UInt8(ascii: "0"), at: index)
+      } else if !isSeparator(byte) || index - (runs.places.last ?? index) > widest {
+        runs.endRun()
+      } else if runs.places.last == index - 1 {
+        runs.endGroup()
       }
       index += 1
     }
-    end()
-    return runs
+    runs.endRun()
+    return runs.found
   }
 
-  /// Returns the places of card numbers that fill whole groups of digits. So times and UUIDs are not masked.
-  func cardNumbers() -> [ClosedRange<Int>] {
-    guard digits.count >= 13 else { return [] }
-    var found: [ClosedRange<Int>] = []
-    for start in 0...(digits.count - 13)
-    where start == 0 || places[start] - places[start - 1] > 1 {
-      for end in (start + 12)..<min(digits.count, start + 19) where isGroupEnd(end) {
-        if Digits.looksLikeCard(Array(digits[start...end])) {
-          found.append(places[start]...places[end])
-        }
-      }
+  private mutating func add(_ digit: UInt8, at place: Int) {
+    if digits.count > 64 * Self.most {
+      let old = digits.count - Self.most
+      digits.removeFirst(old)
+      places.removeFirst(old)
+      beginsGroup.removeFirst(old)
     }
-    return found
+    beginsGroup.append(places.last != place - 1)
+    digits.append(digit)
+    places.append(place)
   }
 
-  private func isGroupEnd(_ index: Int) -> Bool {
-    index == places.count - 1 || places[index + 1] - places[index] > 1
+  private mutating func endRun() {
+    guard !digits.isEmpty else { return }
+    endGroup()
+    digits.removeAll(keepingCapacity: true)
+    places.removeAll(keepingCapacity: true)
+    beginsGroup.removeAll(keepingCapacity: true)
+  }
+
+  /// Finds the card numbers that end with the last digit.
+  private mutating func endGroup() {
+    guard digits.count >= Self.least, let last = places.last else { return }
+    for start in max(0, digits.count - Self.most)...(digits.count - Self.least)
+    where beginsGroup[start] && Digits.looksLikeCard(digits[start...]) {
+      var range = places[start]..<(last + 1)
+      if let other = found.last, other.upperBound > range.lowerBound {
+        range = min(other.lowerBound, range.lowerBound)..<range.upperBound
+        found.removeLast()
+      }
+      found.append(range)
+    }
   }
 
   /// Returns whether a byte is a separator that people and forms write between the groups of a card number.

@@ -93,11 +93,21 @@ package struct Fault: Error, Sendable, Hashable {
   }
 }
 
-/// Faults about what was typed, one for each code.
+/// Faults of the most frequent kinds, and of codes that several places throw.
 extension Fault {
   /// A typed value, or a file or setting that it names, cannot be used.
-  package static func usage(_ code: String, _ message: String, _ hint: String) -> Fault {
+  package static func usage(_ code: String, _ message: String, _ hint: String? = nil) -> Fault {
     Fault(.usage, code: code, message, hint: hint)
+  }
+
+  /// The journal, its files or the disk cannot be used.
+  package static func state(_ code: String, _ message: String, _ hint: String? = nil) -> Fault {
+    Fault(.state, code: code, message, hint: hint)
+  }
+
+  /// What is recorded forbids it, or is something else under the same reference.
+  package static func conflict(_ code: String, _ message: String, _ hint: String? = nil) -> Fault {
+    Fault(.conflict, code: code, message, hint: hint)
   }
 
   /// A system library that a request needs cannot be opened.

@@ -102,7 +102,7 @@ struct Fingerprints: Sendable {
     return low
   }
 
-  /// Returns the places of known secrets in a text.
+  /// Returns the places of known secrets in a text, in their order; those that overlap are one.
   func places(in bytes: [UInt8]) -> [Range<Int>] {
     guard !known.isEmpty, bytes.count >= Self.window else { return [] }
     var found: [Range<Int>] = []
@@ -117,7 +117,12 @@ struct Fingerprints: Sendable {
       where start + print.count <= bytes.count {
         // Only the longest counts, because it covers any secret inside it.
         guard Self.value(of: bytes[start..<(start + print.count)]) == print.value else { continue }
-        found.append(start..<(start + print.count))
+        let end = start + print.count
+        if let last = found.last, start < last.upperBound {
+          found[found.count - 1] = last.lowerBound..<max(last.upperBound, end)
+        } else {
+          found.append(start..<end)
+        }
         break
       }
     }

@@ -18,11 +18,10 @@ package struct Reference: Sendable, Hashable {
     }
     let isTrimmed = text.first?.isWhitespace == false && text.last?.isWhitespace == false
     guard isVisible, isTrimmed, text.count <= 100, text.utf8.count <= 400 else {
-      throw Fault(
-        .usage,
-        code: "bad_reference",
+      throw .usage(
+        "bad_reference",
         "reference \(text.quotedForMessage) cannot be used",
-        hint: "use 1 to 100 visible characters, such as ORDER-1042"
+        "use 1 to 100 visible characters, such as ORDER-1042"
       )
     }
     self.text = Self.composed(text)

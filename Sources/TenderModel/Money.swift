@@ -69,11 +69,10 @@ package struct Money: Sendable, Hashable {
 
 extension Fault {
   fileprivate static func notAnAmount(_ text: String, option: String, currency: Currency) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_amount",
+    .usage(
+      "bad_amount",
       "\(option) \(text.quotedForMessage) is not an amount",
-      hint: "write digits with at most one point, such as \(currency.sample)"
+      "write digits with at most one point, such as \(currency.sample)"
     )
   }
 
@@ -84,30 +83,27 @@ extension Fault {
   )
     -> Fault
   {
-    Fault(
-      .usage,
-      code: "bad_amount",
+    .usage(
+      "bad_amount",
       "\(option) \(text.quotedForMessage) has more digits than \(currency.code) has "
         + "(\(currency.exponent))",
-      hint: "at most \(currency.exponent) digits behind the point, such as \(currency.sample)"
+      "at most \(currency.exponent) digits behind the point, such as \(currency.sample)"
     )
   }
 
   fileprivate static func notMinorUnits(_ text: String, option: String) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_amount",
+    .usage(
+      "bad_amount",
       "\(option) \(text.quotedForMessage) is not a whole number of minor units",
-      hint: "10.50 USD is 1050"
+      "10.50 USD is 1050"
     )
   }
 
   fileprivate static func amountTooLarge(_ text: String, option: String) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_amount",
+    .usage(
+      "bad_amount",
       "\(option) \(text.quotedForMessage) is too large",
-      hint: "at most 15 digits of minor units"
+      "at most 15 digits of minor units"
     )
   }
 }

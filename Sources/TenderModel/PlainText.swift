@@ -1,19 +1,21 @@
 /// A text as a reader understands it: escapes decoded, digits of every script as ASCII, nothing invisible.
 struct PlainText {
   private(set) var bytes: [UInt8] = []
-  /// The range in the original text that each byte comes from; empty if nothing was decoded.
-  private var origins: [Range<Int>] = []
+  /// The place in the original text where the character of each byte begins; empty if nothing was decoded.
+  private var origins: [UInt32] = []
+  private let originalCount: Int
 
   /// Decodes percent-encoding, HTML entities and JSON escapes, twice.
   init(_ original: [UInt8]) {
     bytes = original
+    originalCount = original.count
     for _ in 0..<2 {
       let isPlain = bytes.allSatisfy { byte in
         byte < 0x80 && byte != UInt8(ascii: "%") && byte != UInt8(ascii: "&")
           && byte != UInt8(ascii: "\\")
       }
       if isPlain { return }
-      if origins.isEmpty { origins = original.indices.map { $0..<($0 + 1) } }
+      if origins.isEmpty { origins = original.indices.map(UInt32.init) }
       let before = bytes.count
       simplify()
       if bytes.count == before { return }
@@ -23,29 +25,37 @@ struct PlainText {
   /// Whether anything was decoded.
   var isChanged: Bool { !origins.isEmpty }
 
-  /// Returns the range in the original text that some bytes come from.
+  /// Returns the range in the original text that some bytes come from, up to where the next character begins.
   func place(of range: Range<Int>) -> Range<Int> {
     guard !origins.isEmpty else { return range }
-    return origins[range.lowerBound].lowerBound..<origins[range.upperBound - 1].upperBound
+    let last = origins[range.upperBound - 1]
+    let next = origins[range.upperBound...].first { $0 != last }
+    return Int(origins[range.lowerBound])..<(next.map { Int($0) } ?? originalCount)
   }
 
+  /// Decodes in place: no character becomes longer.
   private mutating func simplify() {
-    var shown: [UInt8] = []
-    var from: [Range<Int>] = []
-    shown.reserveCapacity(bytes.count)
-    from.reserveCapacity(bytes.count)
-    var index = 0
+    var (index, count) = (0, 0)
     while index < bytes.count {
       let (scalar, end) = unescaped(at: index) ?? decoded(at: index)
-      let range = place(of: index..<end)
-      index = end
-      for byte in Self.plain(scalar) {
-        shown.append(byte)
-        from.append(range)
+      let origin = origins[index]
+      // A byte that is no character stays as it is.
+      let byte = end == index + 1 ? bytes[index] : scalar < 0x80 ? UInt8(scalar) : nil
+      if let byte {
+        bytes[count] = byte
+        origins[count] = origin
+        count += 1
+      } else {
+        for byte in Self.plain(scalar) {
+          bytes[count] = byte
+          origins[count] = origin
+          count += 1
+        }
       }
+      index = end
     }
-    bytes = shown
-    origins = from
+    bytes.removeLast(bytes.count - count)
+    origins.removeLast(origins.count - count)
   }
 
   /// Returns the character of an escape and the place after it; nil if there is no escape.

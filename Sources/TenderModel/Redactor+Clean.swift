@@ -38,11 +38,7 @@ extension Redactor {
       before = byte
     }
     guard digits < part || known.digits.isEmpty else { return false }
-    if longest >= 13,
-      !DigitRuns.find(in: unsafe Array(bytes)).allSatisfy({ $0.cardNumbers().isEmpty })
-    {
-      return false
-    }
+    if longest >= 13, !DigitRuns.cardNumbers(in: unsafe Array(bytes)).isEmpty { return false }
     if known.anywhere.isEmpty { return true }
     return unsafe !known.anywhere.mayBegin(in: bytes, where: { _ in true })
       && !known.anywhere.mayBegin(in: bytes, where: isOfCodes)

@@ -266,15 +266,13 @@ extension Redactor {
   ///
   /// The undecoded text is searched too: `%B4…` of a card's track 1 would be decoded as an escape.
   private static func cardNumbers(in bytes: [UInt8], _ plain: PlainText) -> [Range<Int>] {
-    let asIs = plain.isChanged ? DigitRuns.find(in: bytes).flatMap { $0.cardNumbers() } : []
-    return asIs.map { Range($0) } + cardNumbers(in: plain)
+    let asIs = plain.isChanged ? DigitRuns.cardNumbers(in: bytes) : []
+    return asIs + cardNumbers(in: plain)
   }
 
   private static func cardNumbers(in plain: PlainText) -> [Range<Int>] {
     guard plain.bytes.count(where: DigitRuns.isDigit) >= 13 else { return [] }
-    return DigitRuns.find(in: plain.bytes).flatMap { $0.cardNumbers() }.map { range in
-      plain.place(of: Range(range))
-    }
+    return DigitRuns.cardNumbers(in: plain.bytes).map(plain.place)
   }
 
   /// Finds learned secrets: as written, decoded, without separators, and in parts of the digits alone.
@@ -291,32 +289,47 @@ extension Redactor {
       guard some.count >= least, some.count < bytes.count || plain.isChanged else { return }
       let ranges = prints.places(in: some)
       if ranges.isEmpty { return }
-      let places = plain.bytes.indices.filter { isWanted(plain.bytes[$0]) }
+      // The place of the last wanted byte so far, and how many of them there are before it.
+      var (index, seen) = (-1, -1)
+      func place(of number: Int) -> Int {
+        while seen < number {
+          index += 1
+          if isWanted(plain.bytes[index]) { seen += 1 }
+        }
+        return index
+      }
       found += ranges.map { range in
-        plain.place(of: places[range.lowerBound]..<(places[range.upperBound - 1] + 1))
+        let start = place(of: range.lowerBound)
+        return plain.place(of: start..<(place(of: range.upperBound - 1) + 1))
       }
     }
     if plain.isChanged { look(known.anywhere, least: Fingerprints.window) { _ in true } }
     look(known.anywhere, least: Fingerprints.window, where: isOfCodes)
     guard !known.digits.isEmpty else { return found }
     let digits = plain.bytes.count(where: DigitRuns.isDigit)
-    let whole = found.count
+    let others = found
+    found = []
     if digits == bytes.count, !plain.isChanged {
-      found += known.digits.places(in: bytes)
+      found = known.digits.places(in: bytes)
     } else if digits >= part {
       look(known.digits, least: part, where: DigitRuns.isDigit)
     }
-    // The range may end inside the next number, such as a security code. Its rest would be shown.
-    for index in whole..<found.count { found[index] = wholeDigits(found[index], in: bytes) }
-    return found
+    return others + wholeDigits(found, in: bytes)
   }
 
-  /// Returns the range extended to the digits next to it.
-  private static func wholeDigits(_ range: Range<Int>, in bytes: [UInt8]) -> Range<Int> {
-    var (start, end) = (range.lowerBound, range.upperBound)
-    while start > 0, DigitRuns.isDigit(bytes[start - 1]) { start -= 1 }
-    while end < bytes.count, DigitRuns.isDigit(bytes[end]) { end += 1 }
-    return start..<end
+  /// Extends ranges to the digits next to them: one may end inside the next number, such as a security code, whose
+  /// rest would be shown.
+  private static func wholeDigits(_ ranges: [Range<Int>], in bytes: [UInt8]) -> [Range<Int>] {
+    var reach = 0
+    var whole: [Range<Int>] = []
+    for range in ranges where range.upperBound > reach {
+      var (start, end) = (range.lowerBound, range.upperBound)
+      while start > reach, DigitRuns.isDigit(bytes[start - 1]) { start -= 1 }
+      while end < bytes.count, DigitRuns.isDigit(bytes[end]) { end += 1 }
+      whole.append(start..<end)
+      reach = end
+    }
+    return whole
   }
 
   /// Finds JSON Web Tokens (`eyJ….….…`) of any issuer.
@@ -384,8 +397,13 @@ extension Redactor {
         end()
         continue
       }
-      digits.append(byte)
-      places.append(index)
+      // A run of so many digits is no short secret, however many follow.
+      if digits.count < 64 {
+        digits.append(byte)
+        places.append(index)
+      } else {
+        places[places.count - 1] = index
+      }
     }
     end()
     return found

@@ -1,62 +1,145 @@
 package import TenderEngine
 package import TenderModel
+import TenderSystem
 
-/// Counts how often a fault strikes: for each payment in the ledger, so that the next command finds what
-/// the one before has left, else in this process.
+/// What strikes at a point.
+struct Strike {
+  /// The name of what happens instead of the answer, or to it; nil for nothing.
+  var what: String?
+  /// After how many bytes the answer is cut.
+  var cut: Int?
+  /// How late the answer is, in milliseconds.
+  var delay = 0
+  /// Bytes a second.
+  var rate: Int?
+}
+
+/// The faults that are asked for, and how often each has struck.
+///
+/// Counts are in the ledger where another request or command must find them: on a served simulator, and for each
+/// payment. Elsewhere they are this process's own.
 package final class FaultPlan {
-  private let name: String?
-  private let limit: Int?
-  private let payment: String?
+  private let faults: [PlannedFault]
+  private let options: SimulatorOptions
   private let ledger: Ledger
-  private var struck = 0
+  private let isServed: Bool
+  private var counts: [String: Int] = [:]
+  /// The request that is handled; nil on sockets and devices.
+  var request: SimulatedRequest?
 
-  package init(_ options: SimulatorOptions, _ ledger: Ledger) {
-    name = options.fault
-    limit = options.faultCount
-    payment = options.payment
+  init(_ world: SimulatorWorld, _ ledger: Ledger) {
+    options = world.options
+    faults = options.faults
+    isServed = world.isServed
     self.ledger = ledger
   }
 
-  /// What happens at a step this time; nil for nothing.
-  package func strike(_ step: String) -> String? {
-    guard let name, isAbout(step), mayStrike(name) else { return nil }
-    return String(name.dropFirst(step.count + 1))
-  }
+  /// Whether a fault is asked for, whenever it strikes.
+  func has(_ name: String) -> Bool { faults.contains { "\($0.point):\($0.what)" == name } }
 
-  /// Whether the fault that is asked for strikes at a step.
-  package func isAbout(_ step: String) -> Bool { name?.hasPrefix(step + ":") ?? false }
+  /// Whether a fault at a point is asked for.
+  func isAbout(_ point: String) -> Bool { faults.contains { $0.point == point } }
 
-  private func mayStrike(_ name: String) -> Bool {
-    guard let limit else { return true }
-    if let payment, let isLeft = try? ledger.count("fault", "\(name)|\(payment)", upTo: limit) {
-      return isLeft
+  /// What happens at a point this time; `content` is what was sent there, opened.
+  func strike(_ point: String, content: () -> [UInt8] = { [] }) -> Strike {
+    var strike = Strike()
+    for fault in faults where fault.fits(point, request) {
+      guard fault.about.map({ isAbout($0, content) }) ?? true, strikes(fault) else { continue }
+      switch (fault.what, fault.value) {
+      case ("latency", .latency(let latency)):
+        let draw = draws(fault, "latency")
+        strike.delay += latency.drawn(draw[0], draw[1])
+      case ("bandwidth", .number(let rate)): strike.rate = rate
+      case ("cut", .number(let bytes)): strike.cut = bytes
+      default: strike.what = strike.what ?? fault.what
+      }
     }
-    struck += 1
-    return struck <= limit
+    return strike
   }
 
-  /// What happens to a request at a step: something instead of it, or to its answer.
+  private func isAbout(_ text: String, _ content: () -> [UInt8]) -> Bool {
+    if options.payment == text { return true }
+    let sent = request.map { Array("\($0.path)?\($0.query)\n".utf8) + $0.body } ?? content()
+    return sent.firstRange(of: Array(text.utf8)) != nil
+  }
+
+  private func strikes(_ fault: PlannedFault) -> Bool {
+    if let percent = fault.percent, draws(fault, "chance")[0] * 100 >= Double(percent) {
+      return false
+    }
+    guard let limit = fault.count else { return true }
+    return count(fault, "", upTo: limit) != nil
+  }
+
+  /// Counts one more of a fault; nil where it was counted that often before.
+  private func count(_ fault: PlannedFault, _ kind: String, upTo limit: Int = .max) -> Int? {
+    let key = "\(fault.text)|\(options.payment ?? "")|\(kind)"
+    if isServed || options.payment != nil { return try? ledger.count("fault", key, upTo: limit) }
+    let next = counts[key, default: 0] + 1
+    counts[key] = next
+    return next <= limit ? next : nil
+  }
+
+  /// Two numbers from 0 to 1, by the seed where there is one.
+  private func draws(_ fault: PlannedFault, _ kind: String) -> [Double] {
+    let random: any Randomness =
+      options.seed.map { seed in
+        let turn = count(fault, kind) ?? 0
+        return SeededRandomness(seed: seed, label: "\(kind)/\(fault.text)/\(turn)")
+      } ?? SystemRandomness()
+    let bytes = random.bytes(8)
+    return [bytes[..<4], bytes[4...]].map { half in
+      Double(half.reduce(0) { $0 << 8 | Int($1) }) / 4_294_967_296
+    }
+  }
+
+  /// What happens to a request at a point: something instead of it, or to its answer.
   ///
   /// `forced` makes the answer of a status; `own` the answers of faults that one service alone has.
   package func react(
-    _ step: String,
+    _ point: String,
     forced: (Int) -> HTTPResponse,
     own: (String) -> HTTPResponse? = { _ in nil },
     _ body: () throws(Fault) -> HTTPResponse
   ) throws(Fault) -> HTTPReaction {
-    guard let fault = strike(step) else { return .answer(try body()) }
-    if let answer = own(fault) { return .answer(answer) }
-    if fault.hasPrefix("http-"), let status = Int(fault.dropFirst("http-".count)) {
-      return .answer(forced(status))
+    try react(strike(point), forced: forced, own: own, body)
+  }
+
+  /// What happens to a request by what has struck.
+  func react(
+    _ strike: Strike,
+    forced: (Int) -> HTTPResponse,
+    own: (String) -> HTTPResponse? = { _ in nil },
+    _ body: () throws(Fault) -> HTTPResponse
+  ) throws(Fault) -> HTTPReaction {
+    var reaction = HTTPReaction(delay: strike.delay, rate: strike.rate)
+    let name = strike.what ?? ""
+    switch name {
+    case "unreachable": reaction.end = .unreachable
+    case "close-before": reaction.end = .close
+    case "reset-before", "reset-amid": reaction.end = .reset
+    case "silence-before": reaction.end = .silence
+    default:
+      if name.hasPrefix("http-"), let status = Int(name.dropFirst("http-".count)) {
+        reaction.response = forced(status)
+        return reaction
+      }
+      if let answer = own(name) {
+        reaction.response = answer
+        return reaction
+      }
+      let answer = try body()
+      switch name {
+      case "garbage":
+        reaction.response = HTTPResponse(status: 200, body: Array("<html>not JSON".utf8))
+      case "silence-after": reaction.end = .silence
+      case "close-after": reaction.end = .close
+      case "reset-after": reaction.end = .reset
+      default:
+        reaction.response = answer
+        if let cut = strike.cut, cut < answer.body.count { reaction.end = .cut(cut) }
+      }
     }
-    if fault == "close-before" { return .drop }
-    let answer = try body()
-    return switch fault {
-    case "garbage": .answer(HTTPResponse(status: 200, body: Array("<html>not JSON".utf8)))
-    case "silence": .silence
-    case "close-after": .drop
-    case "slow": .slowly(2000, answer)
-    default: .answer(answer)
-    }
+    return reaction
   }
 }

@@ -1,5 +1,6 @@
 package import TenderEngine
 package import TenderModel
+import TenderSystem
 
 /// The simulated providers within this process: no socket, no port, no waiting.
 package final class InProcessSimulator: @unchecked Sendable {
@@ -21,13 +22,23 @@ package final class InProcessSimulator: @unchecked Sendable {
       let label = world.options.seedLabel ?? String(count)
       world.randomness = SeededRandomness(seed: seed, label: "world/\(label)")
     }
-    parts = SimulatorParts(world: world, ledger: ledger, faults: FaultPlan(world.options, ledger))
+    parts = SimulatorParts(world: world, ledger: ledger, faults: FaultPlan(world, ledger))
+    (world.clock as? SimulatedClock)?.startAhead(by: try ledger.ahead())
+  }
+
+  /// Writes down how far pauses have moved the clock: the next command goes on from there.
+  package func keepTime() throws(Fault) {
+    guard let clock = world.clock as? SimulatedClock, let ahead = clock.newlyAhead() else { return }
+    try parts.ledger.setAhead(ahead)
   }
 }
 
 extension InProcessSimulator {
   /// Gives a request to whichever service knows its path; nil where none does.
   package func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
+    try keepTime()
+    parts.faults.request = request
+    defer { parts.faults.request = nil }
     for provider in world.providers {
       if let reaction = try provider.handle(request, parts) { return reaction }
     }
@@ -35,7 +46,8 @@ extension InProcessSimulator {
   }
 
   /// Gives a socket to whichever provider it is meant for.
-  package func upgrade(path: String, query: String) -> UpgradeReaction {
+  package func upgrade(path: String, query: String) throws(Fault) -> UpgradeReaction {
+    try keepTime()
     for provider in world.providers {
       if let reaction = provider.open(path: path, query: query, parts) { return reaction }
     }
@@ -46,6 +58,7 @@ extension InProcessSimulator {
   ///
   /// Throws `state`.
   package func device() throws(Fault) -> (any DeviceSession)? {
+    try keepTime()
     for provider in world.providers {
       if let session = try provider.device(parts) { return session }
     }
@@ -103,16 +116,14 @@ extension InProcessSimulator: HTTPExchange {
       ),
       body: request.body
     )
-    switch try handle(simulated) {
-    case .answer(let response): return response
-    case .slowly(let milliseconds, let response):
-      guard milliseconds <= deadline.remaining else { throw .noAnswer }
-      try world.clock.pause(milliseconds: milliseconds)
-      return response
-    case .silence: throw .noAnswer
-    case .drop: throw .dropped
-    case nil: return HTTPResponse(status: 404)
-    }
+    guard let reaction = try handle(simulated) else { return HTTPResponse(status: 404) }
+    guard reaction.end != .unreachable else { throw .unreachable(request.url) }
+    let size = reaction.response?.body.count ?? 0
+    let late = reaction.delay + (reaction.rate.map { size * 1000 / $0 } ?? 0)
+    guard late <= deadline.remaining, reaction.end != .silence else { throw .noAnswer }
+    if late > 0 { try world.clock.pause(milliseconds: late) }
+    guard reaction.end == .whole, let response = reaction.response else { throw .dropped }
+    return response
   }
 }
 
@@ -124,7 +135,8 @@ extension InProcessSimulator: SocketExchange {
   ) throws(Fault) -> any MessageSocket {
     guard let address = WebAddress(url) else { throw .unreachable(url) }
     let parts = address.target.split(separator: "?", maxSplits: 1).map(String.init)
-    switch upgrade(path: parts.first ?? "/", query: parts.count > 1 ? parts[1] : "") {
+    switch try upgrade(path: parts.first ?? "/", query: parts.count > 1 ? parts[1] : "") {
+    case .unreachable: throw .unreachable(url)
     case .accept(let session): return InProcessSocket(session, clock: world.clock)
     case .refuse(let status):
       throw Fault(
@@ -164,7 +176,7 @@ private final class InProcessSocket: MessageSocket {
       case .close(let code):
         isBroken = true
         return .closed(code: code, reason: "")
-      case .drop:
+      case .drop, .cut:
         isBroken = true
         throw .dropped
       case .silence: throw .noAnswer

@@ -45,17 +45,51 @@ package final class Ledger {
   /// How many things there are, for ids that a seed makes.
   package func count() throws(Fault) -> Int {
     try database.first(
-      "SELECT count(*) FROM thing WHERE kind NOT IN ('fault', '\(SimulatedSigner.kind)')"
+      "SELECT count(*) FROM thing WHERE kind NOT IN ('fault', 'clock', '\(SimulatedSigner.kind)')"
     )?.first?.integer ?? 0
   }
 
-  /// Counts one more; false where it was counted that often before.
-  package func count(_ kind: String, _ id: String, upTo limit: Int) throws(Fault) -> Bool {
+  /// How far the simulated clock is ahead of the machine's, in milliseconds.
+  package func ahead() throws(Fault) -> Int {
+    try database.first("SELECT CAST(body AS INTEGER) FROM thing WHERE kind = 'clock'")?.first?
+      .integer ?? 0
+  }
+
+  /// Moves the simulated clock, forward alone.
+  func setAhead(_ milliseconds: Int) throws(Fault) {
+    try database.query(
+      "INSERT INTO thing (kind, id, body) VALUES ('clock', '', ?) ON CONFLICT (kind, id) DO UPDATE "
+        + "SET body = max(CAST(body AS INTEGER), CAST(excluded.body AS INTEGER))",
+      [.integer(milliseconds)]
+    )
+  }
+
+  /// Moves the simulated clock forward; gives how far it is ahead then.
+  ///
+  /// Throws `usage` where that is too far.
+  package func advance(by milliseconds: Int) throws(Fault) -> Int {
+    try transaction { () throws(Fault) in
+      let ahead = try ahead() + milliseconds
+      guard ahead <= SimulatedTime.mostAhead else {
+        throw Fault(
+          .usage,
+          code: "bad_value",
+          "the simulated clock cannot be more than 100 years ahead",
+          hint: "tender simulator reset starts afresh"
+        )
+      }
+      try setAhead(ahead)
+      return ahead
+    }
+  }
+
+  /// Counts one more, and gives how often that was; nil where it was counted so often before.
+  package func count(_ kind: String, _ id: String, upTo limit: Int) throws(Fault) -> Int? {
     try database.first(
       "INSERT INTO thing (kind, id, body) VALUES (?, ?, '1') ON CONFLICT (kind, id) DO UPDATE "
-        + "SET body = CAST(body AS INTEGER) + 1 WHERE CAST(body AS INTEGER) < ? RETURNING body",
+        + "SET body = CAST(body AS INTEGER) + 1 WHERE CAST(body AS INTEGER) < ? RETURNING CAST(body AS TEXT)",
       [.text(kind), .text(id), .integer(limit)]
-    ) != nil
+    )?.first?.text.flatMap { Int($0) }
   }
 
   /// Runs `body` so that no other process changes anything meanwhile.

@@ -2,21 +2,44 @@ package import TenderEngine
 package import TenderModel
 
 /// What the simulated side does with an HTTP request.
-package enum HTTPReaction {
-  case answer(HTTPResponse)
-  /// After that many milliseconds.
-  case slowly(Int, HTTPResponse)
-  case silence
-  /// The connection breaks without an answer.
-  case drop
+package struct HTTPReaction {
+  /// How an answer ends.
+  package enum End: Sendable, Hashable {
+    case whole
+    /// The connection closes after so many bytes of the body.
+    case cut(Int)
+    /// The connection closes without an answer.
+    case close
+    /// The connection is reset without an answer.
+    case reset
+    /// No answer comes.
+    case silence
+    /// There is no connection.
+    case unreachable
+  }
+
+  /// The answer; nil where none comes.
+  package var response: HTTPResponse?
+  package var end = End.whole
+  /// How late the answer is, in milliseconds.
+  package var delay = 0
+  /// Bytes of the body a second; nil for all at once.
+  package var rate: Int?
+
+  /// An answer without any fault.
+  package static func answer(_ response: HTTPResponse) -> HTTPReaction {
+    HTTPReaction(response: response)
+  }
 }
 
 /// What the simulated side does on a socket.
 package enum SocketReaction: Equatable {
   case send(String)
+  /// A message that is cut after so many bytes, and the end of the connection.
+  case cut(String, bytes: Int)
   case pause(milliseconds: Int)
   case close(code: Int)
-  /// The connection breaks without a word.
+  /// The connection is reset.
   case drop
   case silence
 }
@@ -30,6 +53,8 @@ package protocol SocketSession: AnyObject {
 package enum UpgradeReaction {
   case accept(any SocketSession)
   case refuse(status: Int)
+  /// There is no connection.
+  case unreachable
 }
 
 /// What the simulated providers work with.
@@ -101,7 +126,7 @@ package protocol SimulatedProvider: Sendable {
   /// an account.
   var section: JSONObject { get }
   var scenarios: [SimulatorWord] { get }
-  var faults: [SimulatorWord] { get }
+  var faults: FaultTable { get }
   /// The variables that point `tender` at a served simulator, by what they take.
   var variables: [(name: String, address: ServedAddress)] { get }
   /// What the clients of a served simulator are given, under the same keys as `section`. Throws `state` or

@@ -1,18 +1,18 @@
+package import TenderEngine
 package import TenderModel
+package import TenderSystem
 
-/// How the simulator is asked to behave: a scenario, a fault, a seed, a clock that stands still.
+/// How the simulator is asked to behave: a scenario, faults, a seed, a clock.
 package struct SimulatorOptions: Sendable, Hashable {
   package var scenario: String?
-  package var fault: String?
-  /// How often the fault strikes; nil for every time.
-  package var faultCount: Int?
-  /// The reference or id that the fault is counted for; nil where a command has none.
+  package var faults: [PlannedFault] = []
+  /// The reference or id that the command is about; faults are counted for it.
   package var payment: String?
   package var seed: Int?
   /// What the seed is mixed with in this process; nil for how much the ledger holds.
   package var seedLabel: String?
-  /// Milliseconds since 1970 at which the simulated clock stands.
-  package var clock: Int?
+  /// The time at which the simulated clock stands, or how far it is ahead.
+  package var clock: SimulatedTime?
 
   package init() {}
 
@@ -20,7 +20,10 @@ package struct SimulatorOptions: Sendable, Hashable {
   package static let headerName = "X-Tender-Simulator"
 
   /// Whether nothing is asked for.
-  package var isEmpty: Bool { self == SimulatorOptions() }
+  package var isEmpty: Bool { headerValue.isEmpty }
+
+  /// A fault that only a simulator without a network can play; nil where none is asked for.
+  package var unreachable: String? { faults.first { $0.what == "unreachable" }?.text }
 
   /// Takes a scenario by name.
   ///
@@ -34,108 +37,72 @@ package struct SimulatorOptions: Sendable, Hashable {
     scenario = name
   }
 
-  /// Takes a fault as `NAME` or `NAME*N`.
+  /// Takes one more fault.
   ///
-  /// Throws a `usage` fault that suggests the nearest one.
+  /// Throws a `usage` fault that says what is wrong with it.
   package mutating func set(
     fault text: String,
     among providers: [any SimulatedProvider]
   ) throws(Fault) {
-    let parts = text.split(separator: "*", omittingEmptySubsequences: false)
-    let name = String(parts[0])
-    let names = providers.flatMap(\.faults).map(\.name)
-    guard names.contains(name) else { throw .unknownName("--sim-fault", name, among: names) }
-    if parts.count > 1 {
-      guard parts.count == 2, let count = Int(parts[1]), (1...1_000_000).contains(count) else {
-        throw Fault(
-          .usage,
-          code: "bad_value",
-          "--sim-fault \(text.quotedForMessage) has no count behind the *",
-          hint: "such as \(name)*2"
-        )
-      }
-      faultCount = count
-    }
-    fault = name
+    faults.append(try PlannedFault(text, among: providers))
   }
-
-  /// The times at which the simulated clock can stand: from 1970, and far enough from the end of year
-  /// 9999 that every deadline can be written.
-  private static let clocks = 0...253_370_764_800_000
 
   /// The options as one header value.
   package var headerValue: String {
-    var parts: [String] = []
-    if let scenario { parts.append("scenario=\(scenario)") }
-    if let fault { parts.append("fault=\(fault)" + (faultCount.map { "*\($0)" } ?? "")) }
-    if faultCount != nil, let payment { parts.append("for=\(QueryText.encode(payment))") }
+    var parts = scenario.map { ["scenario=\($0)"] } ?? []
+    parts += faults.map { "fault=\($0.headerText)" }
+    if !faults.isEmpty, let payment { parts.append("for=\(QueryText.encode(payment))") }
     if let seed { parts.append("seed=\(seed)") }
-    if let clock { parts.append("clock=\(clock)") }
+    if let clock { parts.append("clock=\(clock.text)") }
     return parts.joined(separator: ";")
   }
 
-  /// Reads a header value; what it does not know is left out.
-  package init(headerValue: String, among providers: [any SimulatedProvider]) {
+  /// Reads a header value: members with `;` between.
+  ///
+  /// Throws a `usage` fault for a member that is not known, or whose value is wrong.
+  package init(headerValue: String, among providers: [any SimulatedProvider]) throws(Fault) {
     for part in headerValue.split(separator: ";") {
-      let pair = part.split(separator: "=", maxSplits: 1).map(String.init)
-      guard pair.count == 2 else { continue }
+      let pair = part.drop { $0 == " " }.split(separator: "=", maxSplits: 1).map(String.init)
+      let value = pair.count == 2 ? pair[1] : ""
       switch pair[0] {
-      case "scenario": try? set(scenario: pair[1], among: providers)
-      case "fault": try? set(fault: pair[1], among: providers)
-      case "for": payment = QueryText.decode(pair[1])
-      case "seed": seed = Int(pair[1])
-      case "clock": clock = Int(pair[1]).flatMap { Self.clocks.contains($0) ? $0 : nil }
-      default: break
+      case "scenario": try set(scenario: value, among: providers)
+      case "fault":
+        try set(fault: value, among: providers)
+        if let unreachable { throw .onlyInProcess(unreachable) }
+      case "for": payment = QueryText.decode(value)
+      case "seed" where Int(value) != nil: seed = Int(value)
+      case "clock" where SimulatedTime(value) != nil: clock = SimulatedTime(value)
+      default:
+        throw Fault(
+          .usage,
+          code: "bad_value",
+          "\(Self.headerName): \(part.quotedForMessage) is not understood",
+          hint: "scenario=NAME;fault=FAULT;for=REF;seed=N;clock=TIME; see: tender help simulator"
+        )
       }
     }
   }
 }
 
-/// A word of `--sim-scenario`, a way the simulated world can be, or of `--sim-fault`, `STEP:FAULT`.
-package struct SimulatorWord: Sendable, Hashable {
-  package let name: String
-  package let meaning: String
-
-  /// A word, and what it does.
-  package init(_ name: String, _ meaning: String) {
-    self.name = name
-    self.meaning = meaning
-  }
-
-  /// The words of a text, a line each: the name, a space, the meaning.
-  package static func list(_ text: String) -> [SimulatorWord] {
-    text.split(separator: "\n").map { line in
-      let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
-      return SimulatorWord(parts[0], parts[1])
+extension SimulatedClock {
+  /// The clock of a simulated world whose options name a time, or none.
+  package convenience init(_ time: SimulatedTime?, beside machine: any Clock) {
+    switch time {
+    case .standing(let time): self.init(standingAt: time, beside: machine)
+    case .ahead(let time): self.init(ahead: time, beside: machine)
+    case nil: self.init(beside: machine)
     }
   }
-
-  /// The words for troubles that can strike at each of some steps, with spaces between the steps.
-  package static func faults(at steps: String, _ troubles: String) -> [SimulatorWord] {
-    let troubles = list(troubles)
-    return steps.split(separator: " ").flatMap { step in
-      troubles.map { SimulatorWord("\(step):\($0.name)", $0.meaning) }
-    }
-  }
-
-  /// What can happen to any request over HTTP.
-  package static let exchange = """
-    garbage does it, answers what is not JSON
-    silence does it, never answers
-    close-before closes before it reads the request
-    close-after does it, then closes without answer
-    slow answers after 2 s
-    """
 }
 
 extension Fault {
-  fileprivate static func unknownName(_ option: String, _ name: String, among: [String]) -> Fault {
-    let nearest = Suggestion.nearest(to: name, among: among)
-    return Fault(
+  /// A fault that only the simulator inside `tender` can play.
+  package static func onlyInProcess(_ fault: String) -> Fault {
+    Fault(
       .usage,
       code: "bad_value",
-      "\(option) has no \(name.quotedForMessage)",
-      hint: (nearest.map { "did you mean \($0)? " } ?? "") + "see: tender simulator scenarios"
+      "--sim-fault \(fault.quotedForMessage) does not go with a served simulator",
+      hint: "stop the server to refuse connections, or use --env simulator without base addresses"
     )
   }
 }

@@ -44,11 +44,10 @@ package struct Environment {
   package func folder(_ variable: String, below home: String) throws(Fault) -> String {
     if let path = self[variable], path.hasPrefix("/") { return path + "/tender" }
     guard let base = self["HOME"], base.hasPrefix("/") else {
-      throw Fault(
-        .usage,
-        code: "no_home",
+      throw .usage(
+        "no_home",
         "neither \(variable) nor HOME is set",
-        hint: "set one of them, or pass --state-dir and --config"
+        "set one of them, or pass --state-dir and --config"
       )
     }
     return base + home + "/tender"
@@ -61,11 +60,10 @@ package struct Environment {
       made += "/"
       made.append(contentsOf: part)
       if unsafe mkdir(made, 0o700) != 0, errno != EEXIST, errno != EISDIR, errno != EROFS {
-        throw Fault(
-          .state,
-          code: "state_unusable",
+        throw .state(
+          "state_unusable",
           "cannot make \(made): \(unsafe String(cString: strerror(errno)))",
-          hint: "nothing was sent; choose another --state-dir"
+          "nothing was sent; choose another --state-dir"
         )
       }
     }
@@ -327,6 +325,11 @@ package struct Environment {
     let parts = name.prefix { $0 != "." && $0 != "@" }.split(separator: "_")
     guard parts.count == 2, parts[1].count == 2 else { return nil }
     return parts[1].uppercased()
+  }
+
+  /// Returns the day of a time in the local zone, such as `2026-11-20`.
+  package static func localDay(_ milliseconds: Int) -> String {
+    String((localText(milliseconds) ?? Timestamp.text(milliseconds)).prefix(10))
   }
 
   /// A time in the local zone, `2026-11-20 18:19:00 CET`; nil where the zone is UTC.

@@ -24,14 +24,21 @@ package enum FileGuard {
   private static func problem(_ descriptor: Int32, _ rule: Rule) -> (why: String, mending: String)?
   {
     var status = stat()
-    guard rule != .any, unsafe fstat(descriptor, &status) == 0,
-      status.st_mode & S_IFMT == S_IFREG
-    else { return nil }
-    let (owner, mode) = (status.st_uid, status.st_mode)
-    let user = geteuid()
+    guard rule != .any, unsafe fstat(descriptor, &status) == 0 else { return nil }
     // A secret in a container can be on a file system that cannot be written.
     var system = statvfs()
     let isReadOnly = unsafe fstatvfs(descriptor, &system) == 0 && system.f_flag & 1 != 0
+    return problem(status, isReadOnly: isReadOnly, rule)
+  }
+
+  private static func problem(
+    _ status: stat,
+    isReadOnly: Bool,
+    _ rule: Rule
+  ) -> (why: String, mending: String)? {
+    guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+    let (owner, mode) = (status.st_uid, status.st_mode)
+    let user = geteuid()
     if owner == 0, user != 0 || isReadOnly {
       return mode & 0o002 == 0 ? nil : ("anybody can write", "chmod o-w")
     }
@@ -55,12 +62,25 @@ package enum FileGuard {
     _ rule: Rule
   ) throws(Fault) {
     guard let problem = problem(descriptor, rule) else { return }
-    throw Fault(
-      .usage,
-      code: "file_too_open",
-      "\(option): \(problem.why) \(path.quotedForMessage)",
-      hint: "\(problem.mending) \(path)"
-    )
+    throw .fileTooOpen(option, path, problem)
+  }
+
+  /// Checks a program, which may be executable without being readable, and the folders that it is in.
+  ///
+  /// Throws `usage` (`file_too_open`) where another user can change or replace it.
+  package static func checkProgram(_ path: String, named option: String) throws(Fault) {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return }
+    if let problem = problem(status, isReadOnly: false, .ownersToWrite) {
+      throw .fileTooOpen(option, path, problem)
+    }
+    if let (folder, why, mending) = problemAbove(path, home: nil) {
+      throw .usage(
+        "file_too_open",
+        "\(option): \(folder) \(why), who could replace \(path.quotedForMessage)",
+        mending ?? "use a program in another folder"
+      )
+    }
   }
 
   /// The files of a state folder that hold what nobody else may read.
@@ -69,13 +89,14 @@ package enum FileGuard {
     "journal.key", "journal.seals", "simulator.db", "simulator.db-wal", "simulator.db-shm",
   ]
 
-  /// Checks the folders that a folder is in, up to the home or the root.
+  /// The first of the folders that something is in, up to the home or the root, that lets another user move it away.
   ///
-  /// Others who can write one of them can move the folder away. A sticky one of root's, as for temporary files, keeps
-  /// them from that.
-  /// Throws `state` with what mends it.
-  private static func checkParents(of folder: String, home: String?) throws(Fault) {
-    guard let real = unsafe realpath(folder, nil) else { return }
+  /// Others who can write a folder can do that. A sticky one of root's, as for temporary files, keeps them from that.
+  private static func problemAbove(
+    _ path: String,
+    home: String?
+  ) -> (folder: String, why: String, mending: String?)? {
+    guard let real = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(real) }
     var path = unsafe String(cString: real)
     let home =
@@ -87,25 +108,18 @@ package enum FileGuard {
     while path != "/", let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) {
       path = slash == path.startIndex ? "/" : String(path[..<slash])
       var status = stat()
-      guard unsafe stat(path, &status) == 0 else { return }
+      guard unsafe stat(path, &status) == 0 else { return nil }
       let isSticky = status.st_mode & 0o1000 != 0 && status.st_uid == 0
       if status.st_mode & 0o022 != 0, !isSticky {
-        throw .stateTooOpen(
-          path,
-          "can be written by others, who could move the state folder away",
-          "chmod go-w \(path), or choose another --state-dir"
-        )
+        return (path, "can be written by others", "chmod go-w \(path)")
       }
-      // Whose the home is decides the system.
-      if path == home { return }
+      // The system decides whose the home is.
+      if path == home { return nil }
       if status.st_uid != 0, status.st_uid != geteuid() {
-        throw .stateTooOpen(
-          path,
-          "belongs to another user, who could move the state folder away",
-          "choose another --state-dir"
-        )
+        return (path, "belongs to another user", nil)
       }
     }
+    return nil
   }
 
   /// Checks a state folder, what it is in and what is in it: the user's own, and nobody else's to write.
@@ -121,7 +135,14 @@ package enum FileGuard {
     if status.st_mode & 0o022 != 0 {
       throw .stateTooOpen(folder, "can be written by others", "chmod 700 \(folder)")
     }
-    try checkParents(of: folder, home: home)
+    if let (parent, why, mending) = problemAbove(folder, home: home) {
+      let other = "choose another --state-dir"
+      throw .stateTooOpen(
+        parent,
+        "\(why), who could move the state folder away",
+        mending.map { "\($0), or \(other)" } ?? other
+      )
+    }
     for name in stateFiles {
       let path = folder + "/" + name
       guard unsafe lstat(path, &status) == 0 else { continue }
@@ -139,7 +160,19 @@ package enum FileGuard {
 }
 
 extension Fault {
+  fileprivate static func fileTooOpen(
+    _ option: String,
+    _ path: String,
+    _ problem: (why: String, mending: String)
+  ) -> Fault {
+    .usage(
+      "file_too_open",
+      "\(option): \(problem.why) \(path.quotedForMessage)",
+      "\(problem.mending) \(path)"
+    )
+  }
+
   fileprivate static func stateTooOpen(_ path: String, _ why: String, _ mending: String) -> Fault {
-    Fault(.state, code: "state_unusable", "\(path) \(why)", hint: "nothing was sent; \(mending)")
+    .state("state_unusable", "\(path) \(why)", "nothing was sent; \(mending)")
   }
 }

@@ -57,28 +57,74 @@ package struct SystemClock: Clock {
   }
 }
 
-/// The simulator's clock under `--sim-clock`, also in a request's header: it stands still, and a pause moves it
-/// at once.
-package final class StandingClock: Clock {
-  private let time: Mutex<Int>
-  private let start: Int
+/// The clock of a simulated world: ahead of the machine's, or standing still.
+///
+/// A pause takes no time, and moves it.
+package final class SimulatedClock: Clock {
   private let machine: any Clock
+  /// The time at which it stands, in milliseconds since 1970; nil where it goes on.
+  private let standing: Int?
+  /// How far it is ahead for this command alone.
+  private let offset: Int
+  /// How far earlier commands and the pauses of this one have moved it, and what is written down of the latter.
+  private let state = Mutex((ahead: 0, paused: 0, written: 0, isKnown: false))
 
-  package init(at milliseconds: Int, beside machine: any Clock) {
-    start = milliseconds
+  package init(standingAt standing: Int? = nil, ahead offset: Int = 0, beside machine: any Clock) {
+    self.standing = standing
+    self.offset = offset
     self.machine = machine
-    time = Mutex(milliseconds)
   }
 
-  package var now: Int { time.withLock { $0 } }
+  /// Puts it ahead by what earlier commands have moved it; once.
+  package func startAhead(by milliseconds: Int) {
+    guard standing == nil else { return }
+    state.withLock { state in
+      if !state.isKnown { (state.ahead, state.isKnown) = (milliseconds, true) }
+    }
+  }
+
+  /// How far it is ahead for all commands, where pauses have moved it since the last time; else nil.
+  package func newlyAhead() -> Int? {
+    guard standing == nil else { return nil }
+    return state.withLock { state in
+      guard state.paused > state.written else { return nil }
+      state.written = state.paused
+      return state.ahead + state.paused
+    }
+  }
+
+  package var now: Int { (standing ?? machine.now + offset) + moved }
+
+  private var moved: Int { state.withLock { $0.ahead + $0.paused } }
 
   /// Real time goes on, so that deadlines on a network end; pauses come on top.
-  package var uptime: Int { machine.uptime + now - start }
+  package var uptime: Int { machine.uptime + state.withLock(\.paused) }
 
   package var moment: Moment {
     let real = machine.moment
-    return Moment(boot: real.boot, milliseconds: real.milliseconds + now - start)
+    return Moment(boot: real.boot, milliseconds: real.milliseconds + moved)
   }
 
-  package func pause(milliseconds: Int) throws(Fault) { time.withLock { $0 += milliseconds } }
+  package func pause(milliseconds: Int) throws(Fault) {
+    try machine.pause(milliseconds: 0)
+    state.withLock { $0.paused += milliseconds }
+  }
+}
+
+/// A simulated world's clock as the program outside of it sees it: a pause takes its time.
+package struct PausingClock: Clock {
+  private let world: SimulatedClock
+  private let machine: any Clock
+
+  package init(_ world: SimulatedClock, pausingOn machine: any Clock) {
+    (self.world, self.machine) = (world, machine)
+  }
+
+  package var now: Int { world.now }
+  package var uptime: Int { world.uptime }
+  package var moment: Moment { world.moment }
+
+  package func pause(milliseconds: Int) throws(Fault) {
+    try machine.pause(milliseconds: milliseconds)
+  }
 }

@@ -169,17 +169,25 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
   }
 }
 
-/// Something that only one thread may use at a time: a card reader.
+/// Things that one thread uses at a time, by name: a card reader, a port that is listened at.
 @safe
-package final class Turn: Sendable {
-  private let lock = Mutex(())
+package final class Turns: Sendable {
+  private final class Turn: Sendable { let lock = Mutex(()) }
+
+  private let turns = Mutex<[String: Turn]>([:])
 
   package init() {}
 
-  /// Waits for the turn, and lets the next one have it after `body`.
+  /// Waits until no other thread uses a thing, and runs `body` with it.
   package func perform<Result: Sendable>(
+    with name: String,
     _ body: () throws(Fault) -> Result
   ) throws(Fault) -> Result {
-    try lock.withLock { _ throws(Fault) in try body() }
+    let turn = turns.withLock { turns in
+      let turn = turns[name] ?? Turn()
+      turns[name] = turn
+      return turn
+    }
+    return try turn.lock.withLock { _ throws(Fault) in try body() }
   }
 }

@@ -79,9 +79,7 @@ package enum ReceiptText {
     case .refunded: return "APPROVED, REFUNDED"
     case .partiallyRefunded: return "APPROVED, PARTLY REFUNDED"
     case .unknown: return "OUTCOME NOT KNOWN"
-    case .requiresConfirmation, .requiresAction, .pending, .authorized, .succeeded, .declined,
-      .returned, .expired, .revoked, .failed:
-      break
+    default: break
     }
     return switch receipt.text("responseCode") {
     case "approved": receipt["captured"] == true ? "APPROVED" : "AUTHORISED, NOT CAPTURED"

@@ -40,13 +40,10 @@ package struct ToroProvider: Provider {
   }
 
   package func check(_ order: Order) throws(Fault) {
-    switch order {
-    case .sale(let sale): try check(sale)
-    case .capture, .cancel, .refund: break
-    case .payment, .authorization:
+    guard case .sale(let sale) = order else {
       throw .unsupportedOperation(name, "payments without a card reader")
-    case .token: throw .unsupportedOperation(name, "stored payment methods")
     }
+    try check(sale)
   }
 
   /// Without the card, only the whole sale can be undone. A part is refunded with the card.

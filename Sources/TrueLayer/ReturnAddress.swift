@@ -72,11 +72,10 @@ extension Fault {
 
   /// The payer returned from another payment.
   static func otherReturn(_ named: String, _ id: String) -> Fault {
-    Fault(
-      .conflict,
-      code: "return_mismatch",
+    .conflict(
+      "return_mismatch",
       "the return address is about \(named.quotedForMessage), not about \(id)",
-      hint: "hand in the address to which the bank sent the payer of this payment"
+      "hand in the address to which the bank sent the payer of this payment"
     )
   }
 }

@@ -224,11 +224,10 @@ extension Fault {
 
   /// The body or key of a request whose answer was lost is no longer stored.
   static func requestLost(_ payment: Payment) -> Fault {
-    Fault(
-      .conflict,
-      code: "creation_lost",
+    .conflict(
+      "creation_lost",
       "what was sent for \(payment.reference.quotedForMessage) is no longer in the journal",
-      hint: "look for its reference in TrueLayer's Console"
+      "look for its reference in TrueLayer's Console"
     )
   }
 }

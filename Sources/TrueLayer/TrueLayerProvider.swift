@@ -67,15 +67,9 @@ package struct TrueLayerProvider: Provider {
   }
 
   package func check(_ order: Order) throws(Fault) {
-    switch order {
-    case .authorization(let order): try check(order)
-    case .capture, .cancel, .refund: break
-    case .payment, .sale: throw .unsupportedOperation(name, "cards")
-    case .token: throw .unsupportedOperation(name, "stored payment methods")
+    guard case .authorization(let order) = order else {
+      throw .unsupportedOperation(name, "cards and stored payment methods")
     }
-  }
-
-  private func check(_ order: AuthorizationOrder) throws(Fault) {
     // An unreadable form file must be found before anything is created.
     _ = try context.guide.given([])
     if let id = order.existingID, !ResourceID.isUUID(id) {
@@ -96,7 +90,6 @@ package struct TrueLayerProvider: Provider {
   }
 
   package func preview(_ order: Order) throws(Fault) -> JSONObject {
-    try check(order)
     let api = context.configuration.apiURL
     guard case .authorization(let order) = order else { return [:] }
     if let id = order.existingID {
@@ -228,11 +221,10 @@ package struct TrueLayerProvider: Provider {
   func id(of progress: Progress) throws(Fault) -> String {
     guard let id = progress.attempt.id else {
       let reference = progress.payment.reference
-      throw Fault(
-        .conflict,
-        code: "nothing_to_confirm",
+      throw .conflict(
+        "nothing_to_confirm",
         "\(reference.quotedForMessage) has no payment or mandate at TrueLayer",
-        hint: "see: tender journal show \(reference)"
+        "see: tender journal show \(reference)"
       )
     }
     return id

@@ -52,6 +52,15 @@ enum MillionBench {
           + "target \(target)"
       )
     }
+    for words in [["totals"], ["totals", "--by", "day,provider,status"]] {
+      guard let result = Bench.run([tender] + words + ["--state-dir", folder + "/million"]) else {
+        continue
+      }
+      print(
+        Bench.pad(words.joined(separator: " "), 44)
+          + Bench.pad("\(Int(result.milliseconds)) ms", 10) + "target at most 1000 ms"
+      )
+    }
     prune(tender, folder + "/million")
   }
 

@@ -40,7 +40,7 @@ struct ExampleModule: ProviderModule {
     ]
   }
 
-  func make(_ session: any Session, _ env: Env) throws(Fault) -> any Provider {
+  func make(_ session: any Session, _ env: Env) throws(Fault) -> ExampleProvider {
     let own = ProviderSettings(session, name, env)
     let base = try own.base("api_url", ["http", "https"])
     guard let key = try own.credential("access_key") else {

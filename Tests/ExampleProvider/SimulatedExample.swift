@@ -10,11 +10,21 @@ struct SimulatedExample: SimulatedProvider {
   var section: JSONObject { ["access_key": .string(Self.key)] }
 
   var scenarios: [SimulatorWord] {
-    [SimulatorWord("example:refuse", "every payment by example is refused")]
+    [SimulatorWord("example:refuse", "every payment by example is refused", exit: 3)]
   }
 
-  var faults: [SimulatorWord] {
-    SimulatorWord.faults(at: "example", SimulatorWord.exchange)
+  var faults: FaultTable {
+    FaultTable(
+      points: "example changes the request",
+      rows: """
+        close-before 9 example
+        silence-before 9 example
+        close-after 9 example
+        silence-after 9 example
+        garbage 9 example
+        latency=2s 0 example
+        """
+    )
   }
 
   var variables: [(name: String, address: ServedAddress)] { [("TENDER_EXAMPLE_API_URL", .http)] }

@@ -7,10 +7,10 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// Stored methods charged, reversed and refunded on the live path, over another side that misbehaves.
+/// Charges, reversals and refunds of stored methods on the live path, over a misbehaving provider.
 @Suite struct AdversaryTests {
   static let live = "acme-paytheory-00112233445566778899aabbccddeeff"
-  /// What is never later, in milliseconds.
+  /// The longest delay of an effect, in milliseconds.
   static let window = 60_000
 
   static func classify(_ request: HTTPRequest) -> Adversary.Kind {
@@ -29,20 +29,20 @@ import Testing
     #expect(troubles > 0.3)
   }
 
-  /// A stored payment method in the simulated world.
+  /// Returns a stored payment method in the simulated world.
   private func method(_ world: World) throws -> String {
     let report = try world.engine().store(world.tokenOrder())
     return try #require(report.id)
   }
 
-  /// One reference, commands on it at random, and what they said.
+  /// Runs random commands on one reference, and returns what they reported.
   private func run(
     _ seed: Int,
     _ manner: Adversary.Manner
   ) throws -> (History, standing: Int, troubles: Int) {
     let world = try World()
     let method = try method(world)
-    // In half of them payments are pending at first, so that a reversal is a void; in half they are held.
+    // With even seeds, payments are pending at first, so that a reversal is a void. Half of them are held.
     let scenario = seed % 2 == 0 ? "pending" : nil
     let isHeld = seed / 2 % 2 == 0
     var adversary: Adversary?
@@ -85,17 +85,17 @@ import Testing
       do throws(Fault) {
         let report = try Self.perform(command, engine, known, order, finishes: manner != .behind)
         exit = report.fault?.exitStatus ?? 0
-        // While a result is unknown the record says so, and nothing about how much is left.
+        // While a result is unknown, the record says so and does not show what is left.
         let isUnknown = report.payment?.state.isUnknown == true
-        // What is pending was taken.
+        // A pending payment was taken.
         status = isUnknown ? .unknown : report.status == .pending ? .succeeded : report.status
       } catch {
         exit = error.exitStatus
       }
       let books = try world.books()
       let unknown = try world.latest(env: .live)?.unknowns.first
-      // Old enough that nothing can be late, nothing went wrong, and it is there: a question tells all. What is not
-      // there stays unknown, since it has no key.
+      // After the late window, without faults, a look-up finds what exists. What it does not find stays
+      // unknown, because the request has no key.
       let isOld = world.clock.now - (unknown?.state.sent?.at ?? 0) > 16 * 60_000
       let isThere =
         try unknown.map { Self.isThere($0, try world.latest(env: .live), books) } ?? true
@@ -127,7 +127,7 @@ import Testing
     return (history, books.unreversed, other.troubles)
   }
 
-  /// Whether the books have more than the journal knows of.
+  /// Returns whether the books have more than the journal knows.
   private static func isThere(
     _ unknown: TenderEngine.Operation,
     _ payment: Payment?,
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  /// The books and the journal, to the cent, where nothing is unknown.
+  /// Compares the books with the journal to the cent, if nothing is unknown.
   private func compare(
     _ payment: Payment?,
     _ books: LedgerAudit.PayTheorySums,

@@ -7,11 +7,11 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// Connections that are opened while other payments run: few, fresh, for the same account, used once.
+/// Connections opened in advance: few, fresh, for the same account, and used once.
 @Suite struct AheadTests {
-  /// The simulated other side, with a count of the sockets that were opened and closed there.
+  /// The simulated provider, with counts of opened and closed sockets.
   private struct Line: SocketExchange {
-    /// What opens a socket: a simulator of its own for each that another thread uses later.
+    /// Opens a socket. Each thread gets its own simulator.
     let inner: @Sendable () -> (any SocketExchange)?
     let counts: Counts
 
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  /// Simulators of the same books, one for each thread.
+  /// Simulators with the same books, one for each thread.
   private final class Simulators: Sendable {
     private let rest: Mutex<[InProcessSimulator]>
 
@@ -38,7 +38,7 @@ import Testing
     let opened = Atomic(0)
     let closed = Atomic(0)
     let areGone = Atomic(false)
-    /// How long the last message after the greeting may take, in milliseconds.
+    /// The delay of the last message after the greeting, in milliseconds.
     let patience = Atomic(0)
   }
 
@@ -101,7 +101,7 @@ import Testing
     #expect(report.status == .succeeded)
   }
 
-  /// Waits until so many are there to be taken; each is opened by a thread of its own.
+  /// Waits until this many connections are ready. Each is opened by its own thread.
   private func wait(for count: Int) {
     let end = ContinuousClock.now + .seconds(20)
     while ahead.count != count, ContinuousClock.now < end { sched_yield() }
@@ -113,10 +113,10 @@ import Testing
       try pay("R\(number)")
       wait(for: ready)
     }
-    // Those that were ready when the third to eighth payments began.
+    // The connections that were ready when the third to eighth payments began.
     #expect(own.opened.load(ordering: .relaxed) == 2)
     #expect(early.opened.load(ordering: .relaxed) == 9)
-    // What was used is let go at once; what was not is still there.
+    // A used connection is closed at once. An unused one is still open.
     #expect(own.closed.load(ordering: .relaxed) == 2)
     #expect(early.closed.load(ordering: .relaxed) == 6)
     for number in 0..<8 {

@@ -5,7 +5,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// Cash barcodes: a shop takes the money later, or never.
+/// Cash barcodes, which a shop is paid for later or never.
 @Suite struct BarcodeTests {
   private func order(_ world: World) throws -> PaymentOrder {
     let payer = try CashPayer(name: "Ada", contact: "ada@example.com")

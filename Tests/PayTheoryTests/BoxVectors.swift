@@ -1,7 +1,7 @@
 import PayTheory
 import TenderModel
 
-/// The box under a key pair of a given seed, for published vectors alone.
+/// The box with a key pair from a given seed, for published vectors only.
 enum BoxVectors {
   /// The public key of a seed.
   static func publicKey(seed: [UInt8]) -> [UInt8] { KeyPair(seed: seed).publicKey }

@@ -7,7 +7,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// Answers that lag behind or are about something else decide nothing.
+/// Answers that lag, or are about something else, decide nothing.
 @Suite struct EvidenceTests {
   /// Changes the answers to requests whose text contains a word.
   final class Liar: HTTPExchange {
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// While look-ups lag, the first refund of the same amount is not taken for the second one, which was lost.
+  /// While look-ups lag, the first refund is not taken for the second one of the same amount, which was lost.
   @Test(arguments: [0, 60_000, 16 * 60_000])
   func `a refund that was lost is not found in an earlier one`(_ lag: Int) throws {
     let world = try World()
@@ -70,7 +70,7 @@ import Testing
     #expect(try world.books().refunded == 300)
   }
 
-  /// A second refund that was made while the look-up before it lagged is found once the look-ups catch up.
+  /// A second refund, sent while the look-up before it lagged, is found once look-ups are up to date.
   @Test func `a refund that was made is found after a lag`() throws {
     let world = try World()
     let parts = PartTests()
@@ -90,7 +90,7 @@ import Testing
     #expect(try world.books().refunded == 1000)
   }
 
-  /// What is declined has the same parent and amount, and took no place.
+  /// A declined transaction has the same parent and amount, but is not a replacement.
   @Test func `a declined transaction is not what a void put in the place of the first`() throws {
     let world = try World()
     let parts = PartTests()
@@ -140,7 +140,7 @@ import Testing
         }
       }
     }
-    // The look-up of the payment itself tells.
+    // The look-up of the payment itself decides.
     #expect(status == 0)
     let known = try #require(try world.latest())
     #expect(known.state.status == .partiallyRefunded)
@@ -148,7 +148,7 @@ import Testing
     #expect(try world.books().refunded == 300)
   }
 
-  /// The payer pays no fee on top where the merchant pays it: another amount is another payment.
+  /// If the merchant pays the fee, the payer pays exactly the amount. Another amount is another payment.
   @Test(arguments: [900, 1100, -1100, 0])
   func `a service fee that was not ordered hides no other amount`(_ gross: Int) throws {
     let world = try World()
@@ -166,12 +166,12 @@ import Testing
         }
       }).pay(order)
     }
-    // The look-up that follows at once has the truth.
+    // The following look-up returns the truth.
     #expect(status == 0)
     #expect(try world.latest()?.state.captured == 1000)
   }
 
-  /// A new transaction in a state that none can have decides nothing; the look-up that follows has the truth.
+  /// A new transaction in an impossible state decides nothing. The following look-up returns the truth.
   @Test(arguments: ["VOIDED", "RETURNED", "REFUNDED", "CANCELED", "ERROR", ""])
   func `an answer in a state that no new payment has decides nothing`(_ state: String) throws {
     let world = try World()
@@ -189,7 +189,7 @@ import Testing
     #expect(try world.latest()?.state.captured == 1000)
   }
 
-  /// A look-up that could not even be asked says nothing about the reversal before it.
+  /// A look-up that could not be sent says nothing about the reversal before it.
   @Test func `a reversal whose look-up cannot be sent is unknown`() throws {
     let world = try World()
     let parts = PartTests()
@@ -200,7 +200,7 @@ import Testing
     #expect(try world.books().refunded == 300)
   }
 
-  /// Cannot be reached any more once a reversal was made.
+  /// Is unreachable as soon as a reversal was executed.
   final class Deaf: HTTPExchange {
     private let inner: any HTTPExchange
     private let isOver = Atomic(false)
@@ -221,7 +221,7 @@ import Testing
     }
   }
 
-  /// Only what names the payment's own reference says that it failed: a script would pay again.
+  /// A failure counts only if it names the payment's reference, because a script would pay again.
   @Test(arguments: ["A", nil, "", "B"])
   func `a failure that does not name the payment decides nothing`(_ reference: String?) throws {
     let world = try World()
@@ -237,12 +237,12 @@ import Testing
         return data
       }
     }).pay(order)
-    // The look-up that follows has the truth; what names it is evidence, and believed.
+    // The following look-up returns the truth. An answer that names the payment is evidence.
     #expect(report.status == (reference == "A" ? .declined : .succeeded))
     #expect(try world.latest()?.state.captured == (reference == "A" ? 0 : 1000))
   }
 
-  /// A charge that was made, and is answered or looked up as one that failed without being named whole.
+  /// The charge succeeded, but its answer or look-up says that it failed, without naming it completely.
   @Test(arguments: ["currency", "reference", "transaction_id"])
   func `a failure is named whole`(_ member: String) throws {
     let world = try World()
@@ -270,7 +270,7 @@ import Testing
     #expect(try world.books().count == 1)
   }
 
-  /// Of two that fit, the one that took money counts.
+  /// Of two matching transactions, the one that took money counts.
   @Test func `a failure in a look-up does not hide what was charged`() throws {
     let world = try World()
     let order = try world.storedOrder("A", amount: 1000)
@@ -293,7 +293,7 @@ import Testing
     #expect(report.status == .succeeded)
   }
 
-  /// The words of a validation prove nothing beside the code of another error.
+  /// The text of a validation error proves nothing beside the code of another error.
   @Test(arguments: [
     ("INTERNAL_SERVER_ERROR", 200, 0), ("VALIDATION_ERROR", 200, 0), (nil, 404, 0),
     ("GRAPHQL_VALIDATION_FAILED", 200, 7),
@@ -310,12 +310,12 @@ import Testing
         Refuser(inner: inner, code: code, status: status)
       }).pay(order)
     }
-    // Where it proves nothing, the look-up that follows has the truth.
+    // Without proof, the following look-up returns the truth.
     #expect(said == expected)
     #expect(try world.latest()?.state.captured == (expected == 0 ? 1000 : 0))
   }
 
-  /// Does what it is asked, and says that the document was not valid.
+  /// Executes each request, and answers that the document was invalid.
   struct Refuser: HTTPExchange {
     let inner: any HTTPExchange
     let code: String?
@@ -337,7 +337,7 @@ import Testing
     }
   }
 
-  /// One API key serves several merchants: each works on its own payments alone.
+  /// One API key serves several merchants. Each works only on its own payments.
   @Test func `another merchant of the same key owns nothing`() throws {
     let world = try World()
     try PartTests().paid(world)
@@ -364,7 +364,7 @@ import Testing
     #expect(try provider(PayTheoryCatalog.merchantUID).owns(payment))
     #expect(try !provider("another").owns(payment))
     #expect(try provider(nil).owns(payment))
-    // One of an earlier version, which kept no uid.
+    // A payment of an earlier version, which stored no uid.
     var old = payment
     old.merchant = try provider(nil).merchant
     #expect(try provider("another").owns(old))

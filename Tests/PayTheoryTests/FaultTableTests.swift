@@ -6,8 +6,8 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// Everything that can go wrong at every step, in one table: what the run ends with, and that the
-/// same command again comes to exactly one charge.
+/// Every fault at every step in one table: the result of the run, and that the same command again leads to
+/// exactly one charge.
 @Suite struct FaultTableTests {
   struct Case: CustomTestStringConvertible {
     let fault: String
@@ -89,7 +89,7 @@ import Testing
     #expect(try world.charges() == 0)
     #expect(try world.latest()?.isFree == true)
     #expect(try world.latest()?.attempt?.preparation == nil)
-    // The next run may differ, even in content.
+    // The next run may have other content.
     let again = try world.engine().pay(world.order(amount: 2000))
     #expect(again.status == .succeeded)
     #expect(again.attemptNumber == 2)
@@ -101,7 +101,7 @@ import Testing
     "gateway-error", "error", "error-array", "other-receipt", "other-decline", "other-amount",
   ]
 
-  /// What was done although its answer was lost, or was of another payment.
+  /// Requests that were executed although their answer was lost, or was about another payment.
   @Test(
     arguments: [
       "close-after", "drop-after", "silence", "garbage", "wrong-key", "other-receipt",
@@ -121,7 +121,7 @@ import Testing
     #expect(try world.journal.history(of: latest).last?.note == "answer lost, found out")
   }
 
-  /// Nothing is there yet, which proves nothing.
+  /// A missing payment proves nothing.
   @Test(arguments: ["close-before", "drop-before", "gateway-error", "error"])
   func `stays unknown where the question finds nothing`(_ name: String) throws {
     let world = try World()
@@ -145,7 +145,7 @@ import Testing
     #expect(fault?.effect == .unknown)
     #expect(try world.latest()?.state.status == .unknown)
     #expect(try world.latest()?.attempt?.preparation != nil)
-    // Without credentials it cannot be found out, and stays 9.
+    // Without credentials there is no look-up, so it stays 9.
     let still = #expect(throws: Fault.self) {
       try world.engine(credentials: false).pay(world.order(), newAttempt: true)
     }
@@ -168,7 +168,7 @@ import Testing
     let held = try world.engine().pay(world.order(confirmation: true))
     #expect(held.status == .requiresConfirmation)
     #expect(try world.charges() == 0)
-    // Before part 2 leaves, nothing has happened.
+    // Before part 2 is sent, nothing has happened.
     _ = try? world.engine(fault: "host-token:" + (name == "wrong-key" ? "silence" : name))
       .confirm(world.latest(), handle: "A", amount: nil)
     #expect(try world.latest()?.state.status == .requiresConfirmation)
@@ -205,7 +205,7 @@ import Testing
     let world = try World()
     _ = try world.engine().pay(world.order())
     let fault = (name == "http-500" ? "graphql:" : "reversal:") + name
-    // A status of 500 says that nothing was done; the others are asked about at once.
+    // Status 500 means that nothing was done. After the others, the payment is looked up at once.
     let first = try? world.engine(fault: fault).cancel(world.latest(), handle: "A")
     #expect(first?.status == (name == "http-500" ? nil : .refunded))
     let done = try world.engine().cancel(world.latest(), handle: "A")

@@ -6,7 +6,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// One lie in one answer to one command by GraphQL; afterwards books and journal are the same to the cent.
+/// One lie in one answer to one command over GraphQL. Afterwards books and journal agree to the cent.
 @Suite struct LieTests {
   private static let commands = [
     "charge", "hold", "capture", "part", "release", "void", "refund", "rest", "status",
@@ -32,7 +32,7 @@ import Testing
     }
     func prepare(_ world: World, _ reference: String) throws {
       if !["charge", "hold"].contains(command) {
-        // What is pending is voided, what has succeeded refunded.
+        // A pending payment is voided, a succeeded one is refunded.
         let scenario = command == "void" ? "pending" : nil
         _ = try world.engine(scenario: scenario).pay(order(reference))
       }
@@ -62,7 +62,7 @@ import Testing
       }
     }
     var rehearsal: OneLie?
-    // Of another machine's payment this journal knows nothing.
+    // This journal knows nothing about another machine's payment.
     try prepare(other, "B")
     let rehearsing = try other.engine(exchange: { inner in
       let made = OneLie(truly: inner)
@@ -88,7 +88,7 @@ import Testing
     if isUnknown != (fault?.effect == .unknown), command != "status" {
       row.problems.append("exit \(row.exit) while the journal says \(isUnknown ? "un" : "")known")
     }
-    // The truth from here on: the same command again, then whatever finds out.
+    // From here on all answers are true: the same command again, and then every command that looks.
     world.clock.advance(20 * 60_000)
     _ = try perform(try world.engine(), world, "A")
     if let payment = try world.latest(), payment.state.isUnknown {
@@ -105,7 +105,7 @@ import Testing
     return row
   }
 
-  /// What of the journal the books contradict.
+  /// Returns the contradictions between journal and books.
   private static func problems(_ world: World, _ moment: String) throws -> [String] {
     let books = try world.books()
     guard let payment = try world.latest() else {

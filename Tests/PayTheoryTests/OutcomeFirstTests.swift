@@ -8,7 +8,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// Nothing is said that is not written down, and nothing is concluded from another's words.
+/// Nothing is announced before it is recorded, and no other command's answer decides anything.
 @Suite struct OutcomeFirstTests {
   private final class Said: Sendable {
     private let states = Mutex<[String]>([])
@@ -30,7 +30,7 @@ import Testing
     #expect(!said.all.contains("succeeded"))
     #expect(try world.latest()?.phase == .sent)
     #expect(try world.charges() == 1)
-    // Found out, and again not written down.
+    // The look-up succeeds, but its result is not recorded either.
     let unread = FailingJournal(world.journal) { _, note in note == "found out" }
     let still = #expect(throws: Fault.self) {
       try world.engine(over: unread, announce: said.add).pay(world.order())
@@ -49,7 +49,7 @@ import Testing
     let report = try world.engine(over: full).pay(world.order())
     #expect(report.status == .succeeded)
     #expect(report.warning?.message.contains("journal.aside") == true)
-    // Another process sees it, and so does the database as soon as it can.
+    // Another process sees the outcome, and the database stores it as soon as it can.
     let next = try SQLiteJournal(folder: world.folder.path, redactor: Redactor())
     let found = try next.payment(
       .init(env: .simulator, provider: PayTheoryProvider.name, reference: "A")
@@ -74,7 +74,7 @@ import Testing
 
   @Test func `an attempt that died before it sent anything is closed by the next one`() throws {
     let world = try World()
-    // What dies before it sends writes nothing more.
+    // A process that dies before it sends writes nothing more.
     let dying = FailingJournal(world.journal) { _, note in note != "opened" }
     _ = #expect(throws: Fault.self) {
       try world.engine(over: dying).pay(world.order())
@@ -114,7 +114,7 @@ import Testing
     #expect(try world.latest()?.state.status == .succeeded)
   }
 
-  /// A look-up during which somebody else cancels.
+  /// A look-up during which another client cancels.
   private final class Overtaken: HTTPExchange, @unchecked Sendable {
     // Unchecked: a test works on one thread.
     private let inner: any HTTPExchange
@@ -143,7 +143,7 @@ import Testing
     _ = try world.engine().pay(order)
     let before = try #require(try world.latest())
     #expect(before.state.status == .pending)
-    // By now it has settled, and a look-up has news.
+    // The payment has settled now, and a look-up shows it.
     world.clock.advance(10 * 24 * 60 * 60_000)
     let engine = try world.engine()
     let looking = try world.engine(exchange: { inner in
@@ -168,7 +168,7 @@ import Testing
       order.storedMethod = token.id
       return order
     }
-    // Made by a journal that this one knows nothing of.
+    // Another journal made the payment, and this one does not know it.
     try FileManager.default.createDirectory(
       atPath: world.folder.path + "/other",
       withIntermediateDirectories: true
@@ -184,7 +184,7 @@ import Testing
     }
     #expect(still?.exitStatus == 9)
     #expect(try world.latest("R")?.phase == .sent)
-    // The same amount, a day before: it proves nothing either way, at no time.
+    // The same amount a day earlier never proves anything.
     let old = try World()
     _ = try old.engine().pay(old.order("Q"))
     let receipt = try #require(try old.latest("Q")?.state.id)
@@ -207,7 +207,7 @@ import Testing
     #expect(unsure?.message.contains(receipt) == true)
   }
 
-  /// A wish to stop that comes at a chosen moment.
+  /// A request to stop at a chosen moment.
   final class Stop: Interruption {
     let isAsked = Mutex(false)
 

@@ -112,7 +112,7 @@ import Testing
     #expect(lost?.exitStatus == 9)
     let still = #expect(throws: Fault.self) { try world.engine().store(world.tokenOrder()) }
     #expect(still?.exitStatus == 9)
-    // A refusal in words is believed: nothing but a card is at stake.
+    // A refusal in words is believed, because only a stored card depends on it.
     let other = try World()
     let refused = #expect(throws: Fault.self) {
       try other.engine(fault: "tokenize:error").store(other.tokenOrder())
@@ -145,7 +145,7 @@ import Testing
     #expect(try world.charges() == 0)
   }
 
-  /// A hold that is declined at its capture is over.
+  /// A hold whose capture is declined has ended.
   @Test func `a hold whose capture is declined is declined`() throws {
     let world = try World()
     _ = try world.engine().pay(world.order(amount: 193, confirmation: true))
@@ -183,7 +183,7 @@ import Testing
     #expect(report.status == .expired)
     #expect(report.isFinal)
     #expect(try world.latest()?.attempt?.preparation == nil)
-    // The same order replays that; a new attempt holds again.
+    // The same order is replayed. A new attempt holds again.
     #expect(try world.engine().pay(world.order(confirmation: true)).replayed == true)
     let new = try world.engine().pay(world.order(confirmation: true), newAttempt: true)
     #expect(new.status == .requiresConfirmation)
@@ -211,7 +211,7 @@ import Testing
   @Test func `learns the service fee, and never charges another than was ordered`() throws {
     let world = try World()
     let held = try world.engine().pay(world.order(confirmation: true, feeMode: .service))
-    // 2.9 % of 10.50 plus 30 cents, rounded half up: the simulated merchant's own fee.
+    // 2.9 % of 10.50 plus 30 cents, rounded half up, is the simulated merchant's fee.
     #expect(held.result["body"]?["service_fee"] == 60)
     #expect(held.amount == 1110)
     #expect(held.requestedAmount == 1050)

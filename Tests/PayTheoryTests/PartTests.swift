@@ -7,16 +7,16 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// Parts of a payment that are given back, and what is late.
+/// Partial refunds and voids, and late effects.
 @Suite struct PartTests {
-  /// Loses the answer to a reversal, before or after it is done, or holds back what look-ups know.
+  /// Loses the answer to a reversal, before or after its execution, or makes look-ups lag.
   final class Loser: HTTPExchange {
     enum Way: Sendable { case before, after }
 
     let inner: any HTTPExchange
     let way: Mutex<Way?>
     let reversals = Mutex<[String]>([])
-    /// What look-ups answer instead, as a server does that is behind.
+    /// The answer of look-ups while they lag.
     let stale = Mutex<HTTPResponse?>(nil)
 
     init(_ inner: any HTTPExchange, _ way: Way?) {
@@ -52,7 +52,7 @@ import Testing
     )
   }
 
-  /// A payment of 10.00 that was paid; by a bank account it is pending.
+  /// Makes a payment of 10.00. With a bank account it is pending.
   @discardableResult
   func paid(_ world: World, byBank: Bool = false) throws -> Payment {
     let account = try Instrument.bankAccount(TestInstruments.account(.success))
@@ -88,7 +88,7 @@ import Testing
     #expect(again.replayed == true)
     #expect(again.result == first.result)
     #expect(try world.books().refunded == 300)
-    // Another amount is another refund, which has a name of its own.
+    // Another amount is another refund and needs a name.
     for (amount, name, code) in [
       (400, nil, "refund_needs_name"), (800, "second", "refund_exceeds"),
     ] as [(Int, String?, String)] {
@@ -169,7 +169,7 @@ import Testing
     #expect(try world.books().refunded == 300)
   }
 
-  /// A request without a key is not sent again because a look-up lacks it, at no time.
+  /// A request without a key is never sent again because a look-up lacks it.
   @Test func `a part that did not arrive is sent again by hand alone`() throws {
     let world = try World()
     try paid(world)
@@ -199,7 +199,7 @@ import Testing
     #expect(try world.books().refunded == 300)
   }
 
-  /// One answer before a refund may be wrong: it is asked again, and what was sent after a wrong one is found.
+  /// One answer before a refund may be wrong, so it is read again. A refund sent after a wrong one is found.
   @Test func `a wrong sum before a refund is not counted from`() throws {
     let world = try World()
     try paid(world)
@@ -209,7 +209,7 @@ import Testing
     let differs = #expect(throws: Fault.self) { try once.refund(world.latest(), 300) }
     #expect(differs?.exitStatus == 11)
     #expect(try world.books().refunded == 0)
-    // Both answers wrong, and the answer to the refund lost.
+    // Both answers are wrong, and the answer to the refund is lost.
     let wrong = try world.engine(exchange: {
       Loser(Forgetful(inner: $0, said: #""refunded_amount":300"#), .after)
     })
@@ -220,7 +220,7 @@ import Testing
     #expect(try world.latest()?.state.refunded == 300)
   }
 
-  /// Asks one side once, and the other one from then on.
+  /// Uses one exchange for the first request, and the other one afterwards.
   final class Once: HTTPExchange {
     private let first: any HTTPExchange
     private let second: any HTTPExchange
@@ -243,7 +243,7 @@ import Testing
     }
   }
 
-  /// Changes what look-ups say of how much was given back.
+  /// Changes the refunded amount in look-ups.
   struct Forgetful: HTTPExchange {
     let inner: any HTTPExchange
     let said: String
@@ -276,7 +276,7 @@ import Testing
     }
     #expect(fault?.exitStatus == 9)
     #expect(try world.latest()?.state.isUnknown == true)
-    // Nor is a first part sent where the rest is not known.
+    // A first part is not sent either if the refundable amount is not known.
     let other = try World()
     try paid(other)
     let unsent = #expect(throws: Fault.self) {
@@ -286,7 +286,7 @@ import Testing
     #expect(try other.books().refunded == 0)
   }
 
-  /// A look-up that is behind says that nothing was refunded, when all of it was.
+  /// A lagging look-up says that nothing was refunded, although everything was.
   @Test func `a whole reversal is not repeated because a look-up is behind`() throws {
     let world = try World()
     let payment = try paid(world)
@@ -318,13 +318,13 @@ import Testing
       #expect(try cancel(after: pause)?.exitStatus == 9)
       #expect(loser?.reversals.withLock { $0 }.isEmpty == true)
     }
-    // The look-up has caught up.
+    // The look-up is up to date now.
     let found = try world.engine().cancel(payment, handle: "A")
     #expect(found.status == .refunded)
     #expect(try world.books().refunded == 1000)
   }
 
-  // MARK: Voids of a part
+  // MARK: Partial voids
 
   @Test func `a void of a part goes on with the payment that takes its place`() throws {
     let world = try World()
@@ -346,13 +346,13 @@ import Testing
     )
   }
 
-  /// The replacement's own amount and parent tell.
+  /// The replacement is recognized by its amount and parent.
   @Test(arguments: [nil, 200] as [Int?])
   func `a second void whose answer is lost is found out`(_ second: Int?) throws {
     let world = try World()
     try paid(world, byBank: true)
     #expect(try refund(world, 400, name: "one").status == .partiallyRefunded)
-    // The answer is lost and nothing can be asked at once; the next command finds it.
+    // The answer is lost, and no look-up is possible at once. The next command finds it.
     _ = try? world.engine(credentials: true, exchange: { Blind(Loser($0, .after)) })
       .refund(world.latest(), second, name: "two")
     #expect(try world.latest()?.state.isUnknown == true)
@@ -362,14 +362,14 @@ import Testing
     #expect(try world.latest()?.state.refunded == 400 + (second ?? 600))
     #expect(try world.books().voided == 400 + (second ?? 600))
     #expect(try world.latest()?.state.isUnknown == false)
-    // What is left is asked for under the new id.
+    // The rest is requested with the new id.
     if second != nil {
       #expect(try refund(world, nil).status == .refunded)
       #expect(try world.books().left == 0)
     }
   }
 
-  /// That a replacement names its parent is in no public source.
+  /// No public source says that a replacement names its parent.
   @Test(arguments: [false, true])
   func `a replacement without a parent is found by reference and amount`(_ isLost: Bool) throws {
     let world = try World()
@@ -387,7 +387,7 @@ import Testing
     #expect(try world.latest()?.state.isUnknown == false)
   }
 
-  /// Names no parent, and finds nothing by one.
+  /// Removes the parent from answers, and finds nothing by parent.
   struct Orphaned: HTTPExchange {
     let inner: any HTTPExchange
 
@@ -409,7 +409,7 @@ import Testing
     }
   }
 
-  /// Asks nothing after a reversal.
+  /// Refuses every request after a reversal.
   private final class Blind: HTTPExchange {
     private let inner: any HTTPExchange
     private let isBlind = Mutex(false)
@@ -429,7 +429,7 @@ import Testing
     }
   }
 
-  /// Every view and the provider's own books agree.
+  /// Every view agrees with the provider's books.
   @Test func `after a void of a part all views show one payment`() throws {
     let world = try World()
     _ = try world.engine(scenario: "pending").pay(world.order(amount: 500))
@@ -466,7 +466,7 @@ import Testing
       }
       let shown = try engine.lookUp("A", known: world.latest()).result["transaction"]
       #expect(shown?["gross_amount"] == 300)
-      // What the merchant gets is what is left, without the fee of that.
+      // The merchant gets the rest without its fee.
       #expect(shown?["net_amount"] == 261)
       let books = try world.books()
       #expect(

@@ -1,6 +1,7 @@
 import PayTheory
 import TenderEngine
 import TenderModel
+import TenderTestSupport
 import Testing
 
 @Suite struct RuleTests {
@@ -63,7 +64,7 @@ import Testing
         $0.stopsAtConfirmation = true
       } == nil
     )
-    // Of a stored method the fee is read.
+    // The fee of a stored method is read from the provider.
     #expect(try code { ($0.instrument, $0.storedMethod, $0.feeMode) = (nil, "m", .service) } == nil)
     #expect(
       try code {
@@ -118,7 +119,7 @@ import Testing
 }
 
 @Suite struct DocumentedResultTests {
-  /// Adds to every transaction what no schema has, and puts a field into another form.
+  /// Adds undocumented members to every transaction, and changes the type of a field.
   private struct Talkative: HTTPExchange {
     let inner: any HTTPExchange
 
@@ -137,7 +138,7 @@ import Testing
     }
   }
 
-  /// What a provider adds to an answer, or puts in another form, is not shown: it may be anything.
+  /// Undocumented members and types are not shown, because they can hold anything.
   @Test func `shows a transaction as it is documented`() throws {
     let world = try World()
     _ = try world.engine().pay(world.order())
@@ -152,7 +153,7 @@ import Testing
     #expect(transaction["payment_method"]?["exp_date"]?.text != nil)
   }
 
-  /// `interchange` is the older name of the merchant's fee.
+  /// `interchange` is the older name of `merchant_fee`.
   @Test(
     arguments: [
       ("merchant_fee", .merchant), ("interchange", .merchant), ("service_fee", .service),

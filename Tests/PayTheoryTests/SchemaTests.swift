@@ -7,7 +7,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// A GraphQL server made of Pay Theory's published schema: graphql-core validates and executes.
+/// A GraphQL server with Pay Theory's published schema. graphql-core validates and executes.
 private final class SchemaServer: HTTPExchange, @unchecked Sendable {
   // Unchecked: one test asks it, one request after the other.
   private let judge: Judge
@@ -33,12 +33,12 @@ private final class SchemaServer: HTTPExchange, @unchecked Sendable {
     question["data"] = .object(data)
     let answer = (try? judge.ask(question)) ?? [:]
     for error in answer["errors"]?.array ?? [] { refusals.append(error["message"]?.text ?? "") }
-    // As AWS AppSync answers a document that does not fit: 200, data null, errors.
+    // AWS AppSync answers an invalid document with 200, null data and errors.
     return HTTPResponse(status: 200, body: Array(JSONWriter.text(.object(answer)).utf8))
   }
 }
 
-/// The simulator, with every GraphQL document and answer shown to the published schema.
+/// The simulator, with every GraphQL document and answer checked against the published schema.
 private final class JudgedHTTP: HTTPExchange, @unchecked Sendable {
   // Unchecked: one test asks it, one request after the other.
   private let inner: any HTTPExchange
@@ -69,7 +69,7 @@ private final class JudgedHTTP: HTTPExchange, @unchecked Sendable {
     documents.append(question.text("query") ?? "")
     let verdict = (try? judge.ask(question)) ?? [:]
     if let errors = verdict["errors"] { problems.append(JSONWriter.text(errors)) }
-    // What the schema's own types make of the answer is the answer.
+    // The answer must be what the schema's types make of it.
     if let data = body["data"], verdict["data"]?.object?.sorted != data.object?.sorted {
       problems.append(
         "not of the schema: \(JSONWriter.text(data)) / \(JSONWriter.text(verdict["data"] ?? .null))"
@@ -79,7 +79,7 @@ private final class JudgedHTTP: HTTPExchange, @unchecked Sendable {
   }
 }
 
-/// Pay Theory's published schema judges every document and every answer.
+/// Checks every document and every answer against Pay Theory's published schema.
 @Suite(.enabled(if: Judge.has("graphql"), "python3-graphql-core is not installed"))
 struct SchemaTests {
   private static let transaction: JSONObject = [
@@ -147,7 +147,7 @@ struct SchemaTests {
     #expect(report.result["body"]?["metadata"] == ["order": "7"])
   }
 
-  /// `--reason`: a code of the schema's in any spelling, else the text beside OTHER.
+  /// `--reason` is one of the schema's codes in any spelling, else the text beside OTHER.
   @Test(
     arguments: [
       (nil, #"{reason_code: REQUESTED_BY_CUSTOMER, reason_details: ""}"#),
@@ -215,7 +215,7 @@ struct SchemaTests {
     #expect(server.problems == [])
   }
 
-  /// Documents with their variables, of which the judge takes some and refuses the others.
+  /// Documents with their variables. The schema accepts some and refuses others.
   static let documents: [(String, JSONObject)] = [
     ("{transactions(limit: 1){items{transaction_id}}}", [:]),
     ("query Q($l: Int){transactions(limit: $l){total_row_count}}", ["l": 3]),
@@ -322,7 +322,8 @@ struct SchemaTests {
       let question: JSONObject = ["query": .string(document), "variables": .object(variables)]
       let verdict = try judge.ask(question)
       let complaints = verdict["errors"]?.array?.compactMap { $0["message"]?.text } ?? []
-      // Without data of its own the judge also names what must not be null: not the document's.
+      // Without data, the judge also reports nulls that must not be null. That is not an error of the
+      // document.
       let isRefused = complaints.contains { !$0.contains("Cannot return null") }
       let answer = try simulator.send(
         HTTPRequest(
@@ -333,7 +334,7 @@ struct SchemaTests {
         ),
         by: Deadline(in: 1000, on: world.clock)
       )
-      // What a document asks for may fail as well: that error has a path.
+      // A field may fail during the execution. Such an error has a path.
       let errors = JSONReader.read(answer.body)?["errors"]?.array ?? []
       let refuses = errors.contains { $0["path"] == nil }
       #expect(refuses == isRefused, "\(document) \(complaints)")

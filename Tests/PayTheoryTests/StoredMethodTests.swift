@@ -5,7 +5,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// Payments and holds by a stored method: the method and the fee are read first.
+/// Payments and holds by a stored method. The method and the fee are read first.
 @Suite struct StoredMethodTests {
   /// Counts the requests that can move money.
   private final class Counter: HTTPExchange, @unchecked Sendable {
@@ -94,7 +94,7 @@ import Testing
         #expect(again?.exitStatus == 9)
       }
       #expect(try world.charges(name) == 0)
-      // A person may have it sent again.
+      // An operator may have it sent again.
       let unknown = try #require(try world.latest(name))
       let sent = try world.engine().resume(unknown, finish: true, resend: true)
       #expect(sent.status == .succeeded)
@@ -189,12 +189,12 @@ import Testing
       let engine = try world.engine(fault: "stored:" + name)
       return (try? body(engine)) != nil
     }
-    // The authorization.
+    // The authorization is lost.
     #expect(try lose { engine throws(Fault) in try engine.pay(order) } == isDone)
     #expect(try world.latest("H")?.state.isUnknown == !isDone)
     if !isDone {
       let unknown = try #require(try world.latest("H"))
-      // While it can still appear by itself it is not sent again, whoever asks.
+      // While it can still appear, no command sends it again.
       #expect(throws: Fault.self) {
         _ = try world.engine().resume(unknown, finish: true, resend: true)
       }
@@ -204,7 +204,7 @@ import Testing
           == .requiresConfirmation
       )
     }
-    // Its capture.
+    // The capture is lost.
     let hold = try #require(try world.latest("H"))
     let part = try dollars(700)
     let isCaptured = try lose { engine throws(Fault) in
@@ -217,7 +217,7 @@ import Testing
         try world.engine().confirm(world.latest("H"), handle: "H", amount: part)
       }
       #expect(still?.exitStatus == 9)
-      // Nor is it released while it may be captured.
+      // It is not voided while it may be captured.
       let cancel = #expect(throws: Fault.self) {
         try world.engine().cancel(world.latest("H"), handle: "H")
       }
@@ -228,7 +228,7 @@ import Testing
       #expect(sent.status == .succeeded)
     }
     #expect(try world.books("H").charged == 700)
-    // A release.
+    // The void is lost.
     var other = order
     other.reference = try Reference("V")
     _ = try world.engine().pay(other)

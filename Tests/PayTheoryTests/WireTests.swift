@@ -6,12 +6,12 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// A scripted other side with keys of its own: what is sent is checked byte for byte, and answers
-/// are formatted in ways that no writer here would choose.
+/// A scripted provider with its own keys. Requests are compared byte by byte, and answers have unusual
+/// formats.
 final class ScriptedServer: HTTPExchange, SocketExchange {
   struct Seen {
     var requests: [HTTPRequest] = []
-    /// Which of them had the right to move money.
+    /// Whether each request had a permit.
     var permits: [Bool] = []
     var urls: [String] = []
     var envelopes: [JSONObject] = []
@@ -199,7 +199,7 @@ private final class ScriptedSocket: MessageSocket {
     #expect(actions == ["host:hostToken", "host:transfer_part1", "host:cancel_transfer"])
   }
 
-  /// What does not name its payment, its amount and a state of a new payment is no answer to the transfer.
+  /// An answer must name its payment, its amount and a possible state of a new payment.
   @Test(arguments: [
     #"{"state":"FAILURE"}"#, #"{"state":"FAILURE","type":"GENERIC_DECLINE"}"#,
     #"{"state":"FAILURE","receipt_number":""}"#, #"{"state":"FAILURE","receipt_number":"pt-9"}"#,
@@ -248,7 +248,7 @@ private final class ScriptedSocket: MessageSocket {
     Answer(status: 200, body: "<html>", lookUp: 11, effecting: 9),
     Answer(status: 200, body: "{}", lookUp: 11, effecting: 9),
     Answer(status: 200, body: #"{"data":null}"#, lookUp: 11, effecting: 9),
-    // A refusal may come after the effect, but not one of the document.
+    // A refusal may come after the effect, unless it refuses the document.
     Answer(status: 200, body: #"{"errors":[{"message":"no"}]}"#, lookUp: 7, effecting: 9),
     Answer(status: 400, body: #"{"errors":[{"message":"no"}]}"#, lookUp: 7, effecting: 9),
     Answer(status: 409, body: "{}", lookUp: 7, effecting: 9),
@@ -258,7 +258,7 @@ private final class ScriptedSocket: MessageSocket {
       lookUp: 7,
       effecting: 7
     ),
-    // A resolver's own words may begin as those of a validation.
+    // A resolver's own text may begin like a validation error.
     Answer(
       status: 200,
       body: #"{"errors":[{"message":"Field \"charge\" timed out"}]}"#,
@@ -325,7 +325,7 @@ private final class ScriptedSocket: MessageSocket {
     }
     #expect(charged?.exitStatus == answer.effecting)
     let (requests, permits) = server.seen.withLock { ($0.requests, $0.permits) }
-    // What is not known is asked for once, by its reference.
+    // An unknown payment is looked up once, by its reference.
     let isUnknown = answer.effecting == 9
     #expect(permits == [false, false, true] + (isUnknown ? [false] : []))
     #expect(requests.allSatisfy { $0.url == "https://api.acme.paytheorystudy.com/graphql" })

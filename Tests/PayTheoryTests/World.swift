@@ -7,7 +7,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// The adapter, a journal and the simulated other side, in one process with a clock that tests move.
+/// The adapter, a journal and the simulated provider in one process, with a clock that tests advance.
 final class World {
   let folder: URL
   let clock = ManualClock()
@@ -22,7 +22,7 @@ final class World {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  /// The other side, with a connection of its own to its books.
+  /// Returns the simulated provider, with its own connection to its books.
   func simulator(_ options: SimulatorOptions = SimulatorOptions()) throws -> InProcessSimulator {
     try InProcessSimulator(
       SimulatorWorld(
@@ -35,7 +35,7 @@ final class World {
     )
   }
 
-  /// An engine as a new process would have it; `wrap` stands between it and the provider.
+  /// Returns an engine as a new process would have it. `wrap` is put between it and the provider.
   func engine(
     fault: String? = nil,
     scenario: String? = nil,
@@ -81,7 +81,7 @@ final class World {
       journal: other ?? journal,
       clock: clock,
       interruption: interruption,
-      // A process that another test starts holds inherited locks until it runs its own program.
+      // A process started by another test holds inherited locks until it executes its program.
       patience: 500,
       lateWindow: lateWindow,
       digest: { bytes in
@@ -117,7 +117,7 @@ final class World {
     return order
   }
 
-  /// A card that is to be stored.
+  /// Returns an order to store a card.
   func tokenOrder() throws -> TokenOrder {
     TokenOrder(
       reference: try Reference("T"),
@@ -125,12 +125,12 @@ final class World {
     )
   }
 
-  /// The payment of a reference, as the journal has it.
+  /// Returns the payment of a reference from the journal.
   func latest(_ reference: String = "A", env: Env = .simulator) throws -> Payment? {
     try journal.payment(.init(env: env, provider: PayTheoryProvider.name, reference: reference))
   }
 
-  /// An order by a stored method, which is made first unless `method` names one.
+  /// Returns an order by a stored method, which is created first unless `method` names one.
   func storedOrder(
     _ reference: String,
     amount: Int = 1050,
@@ -151,12 +151,12 @@ final class World {
     return order
   }
 
-  /// What the provider's own books have under a reference.
+  /// Returns the sums of a reference in the provider's books.
   func books(_ reference: String = "A") throws -> LedgerAudit.PayTheorySums {
     try LedgerAudit.payTheory(path: folder.path + "/simulator.db", reference: reference)
   }
 
-  /// Reverses a part of a payment as another client would, in cents.
+  /// Reverses a part of a payment, in cents, as another client would.
   func giveBack(_ amount: Int, of receipt: String) throws {
     let mutation =
       "mutation { createReversal(transaction_id: \"\(receipt)\", amount: \(amount), "
@@ -176,7 +176,7 @@ final class World {
     #expect(data?["createReversal"]?["is_void"]?.truth != nil)
   }
 
-  /// How many charges the provider's own ledger has under a reference.
+  /// Returns the number of charges of a reference in the provider's ledger.
   func charges(_ reference: String = "A") throws -> Int {
     try LedgerAudit.charges(path: folder.path + "/simulator.db", reference: reference)
   }
@@ -212,6 +212,6 @@ extension Payment {
   /// The state of its last attempt.
   var phase: TenderEngine.Operation.State.Name? { attempt?.state.name }
 
-  /// Whether nothing was sent, and its reference is free.
+  /// Whether nothing was sent and the reference is free.
   var isFree: Bool { attempt?.state.name == .failed }
 }

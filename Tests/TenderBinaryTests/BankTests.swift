@@ -238,11 +238,10 @@ struct BankStory {
     let trace = binary.home.appending(path: "trace").path
     binary.variables["TENDER_TRUELAYER_RESOURCE_TOKEN"] = "simulator-resource-token"
     let form = binary.home.appending(path: "form.json")
-    try Data(
-      #"{"psu-id":"remi","psu-password":"hunter2-hunter2","embedded-auth-flow-sca-select":"Sms","otp_authorization":"86420975"}"#
-        .utf8
-    )
-    .write(to: form)
+    let answers =
+      #"{"psu-id":"remi","psu-password":"hunter2-hunter2","embedded-auth-flow-sca-select":"Sms","#
+      + #""embedded-auth-flow-sms-input":"86420975"}"#
+    try Data(answers.utf8).write(to: form)
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: form.path)
     var shown = ""
     let common = [

@@ -39,7 +39,7 @@ import Testing
     Line(typed: "tender transact --profile ", offered: ["desk", "till"]),
     Line(typed: "tender find --status re", offered: ["refunded", "returned", "revoked"]),
     Line(typed: "tender explain insuff", offered: ["insufficient_funds"]),
-    Line(typed: "tender transact --sim-fault part1:dr", offered: ["drop-after", "drop-before"]),
+    Line(typed: "tender transact --sim-fault part1:re", offered: ["reset-after", "reset-before"]),
     Line(typed: "tender transact --sim-scenario decline:e", offered: ["exceeds_approval_limit"]),
     Line(typed: "tender batch lin", offered: ["lines-1.jsonl", "lines-2.jsonl"]),
     Line(typed: "tender help exit", offered: ["exit-status"]),
@@ -189,8 +189,8 @@ import Testing
       }
     }
     #expect(try answer("bash", "tender transact --provider=t") == ["toro", "truelayer"])
-    let faults = try answer("bash", "tender transact --sim-fault part1:dr")
-    #expect(faults == ["drop-before", "drop-after"])
+    let faults = try answer("bash", "tender transact --sim-fault part1:re")
+    #expect(faults == ["reset-before", "reset-after"])
     #expect(
       try answer("zsh", "transact", "--provider=t") == ["--provider=toro", "--provider=truelayer"]
     )

@@ -16,6 +16,32 @@ import Testing
       #""paytheory":{"secret_key_file":"/none"}"#,
       "profiles.a.paytheory.secret_key_file: no '/none'"
     ),
+    (
+      #""paytheory":{"api_key_file":"x","api_key_command":["y"]}"#,
+      "profiles.a.paytheory has both api_key_file and api_key_command"
+    ),
+    (
+      #""toro":{"passphrase_command":["x"],"passphrase_env":"Y"}"#,
+      "profiles.a.toro has both passphrase_command and passphrase_env"
+    ),
+    (
+      #""toro":{"passphrase_command":"pass show x"}"#,
+      "profiles.a.toro.passphrase_command is not an argument list"
+    ),
+    (#""toro":{"passphrase_command":[]}"#, "passphrase_command is not an argument list"),
+    (#""toro":{"passphrase_command":["a",1]}"#, "passphrase_command is not an argument list"),
+    (
+      #""truelayer":{"client_secret_env":"${X}"}"#,
+      "profiles.a.truelayer.client_secret_env is written as a variable"
+    ),
+    (
+      #""truelayer":{"client_secret_env":"A-B"}"#,
+      "profiles.a.truelayer.client_secret_env is not the name of a variable"
+    ),
+    (
+      #""paytheory":{"two_step_env":"X"}"#,
+      "has the unknown key 'profiles.a.paytheory.two_step_env'"
+    ),
     (#""paytheory":[]"#, "profiles.a.paytheory is no object"),
     (
       #""truelayer":{"resource_token":"x"}"#,
@@ -49,15 +75,40 @@ import Testing
 
   @Test(arguments: wrong)
   func `says what is wrong with a section`(_ section: String, _ says: String) throws {
+    let result = try check(section)
+    #expect(result.status == 2)
+    #expect(result.errorRecord["error"]?["code"] == "bad_config")
+    let message = result.errorRecord["error"]?["message"]?.text ?? ""
+    #expect(message.contains(says), "\(message)")
+  }
+
+  @Test(arguments: [
+    (#""paytheory":{"api_key":"$KEY"}"#, #"name the variable in "api_key_env", without $"#),
+    (#""paytheory":{"secret_key":"${KEY}"}"#, #"name the variable in "secret_key_env", without $"#),
+    (#""toro":{"merchant_name":"$NAME"}"#, "set TENDER_TORO_MERCHANT_NAME"),
+    (#""toro":{"kdf":{"salt":"$SALT"}}"#, "write the value"),
+    (#""journal":"$JOURNAL""#, "write the value"),
+  ])
+  func `refuses a value that is written as a variable`(_ section: String, _ hint: String) throws {
+    let result = try check(section)
+    #expect(result.status == 2)
+    #expect(result.errorRecord["error"]?["hint"]?.text == hint)
+    let message = result.errorRecord["error"]?["message"]?.text ?? ""
+    #expect(message.hasSuffix("is written as a variable, and variables are not replaced here"))
+    #expect(!message.contains("$"))
+  }
+
+  @Test(arguments: ["a$KEY", "$KEY-", "$1", "$", "${}", "${A-B}"])
+  func `takes a value with another dollar sign`(_ value: String) throws {
+    #expect(try check(#""toro":{"passphrase":"\#(value)"}"#).status == 0)
+  }
+
+  private func check(_ section: String) throws -> Binary.Result {
     let binary = try Binary()
     defer { binary.remove() }
     let file = binary.home.appending(path: "config.json")
     try #"{"profiles":{"a":{\#(section)}}}"#.write(to: file, atomically: true, encoding: .utf8)
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
-    let result = try binary.run("config", "check", "--config", file.path, "--json")
-    #expect(result.status == 2)
-    #expect(result.errorRecord["error"]?["code"] == "bad_config")
-    let message = result.errorRecord["error"]?["message"]?.text ?? ""
-    #expect(message.contains(says), "\(message)")
+    return try binary.run("config", "check", "--config", file.path, "--json")
   }
 }

@@ -80,8 +80,8 @@ import Testing
   /// An amount, and runs one after the other: what is added to the command, and the script's exit.
   private static let scripts: [(amount: String, runs: [(more: String, exit: Int32)])] = [
     ("5", [("", 0)]),
-    ("5", [("--sim-fault part2:drop-before", 75), ("", 0), ("", 0)]),
-    ("1.93", [("--sim-fault part2:drop-before", 75), ("", 1), ("", 1)]),
+    ("5", [("--sim-fault part2:reset-before", 75), ("", 0), ("", 0)]),
+    ("1.93", [("--sim-fault part2:reset-before", 75), ("", 1), ("", 1)]),
     ("1.93", [("", 1)]),
     ("5", [("--sim-fault token:close-before", 75), ("", 0)]),
     ("5", [("--hold", 1)]),
@@ -128,7 +128,7 @@ import Testing
     let lines =
       #"echo '{"command":"transact","reference":"B-1","amount":"5","test_card":"visa"}' "#
       + "| tee payments.jsonl > smoke.jsonl"
-    let unknown = "\(pay) ORDER-1042 --sim-fault part2:drop-before; true"
+    let unknown = "\(pay) ORDER-1042 --sim-fault part2:reset-before; true"
     return switch command {
     case "transact": example.contains("--original") ? [sale] : [card]
     case "confirm":

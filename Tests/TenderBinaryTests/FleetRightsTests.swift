@@ -164,4 +164,16 @@ struct FleetRightsTests {
     #expect(check?.text("detail") == "all that a runner needs")
     #expect(try binary.run("journal", "verify").status == 0)
   }
+
+  @Test func `upgrades the tables from a machine on which nothing is changed`() throws {
+    var machine = try Binary()
+    defer { machine.remove() }
+    machine.variables["TENDER_JOURNAL"] = try PostgresCluster.shared().database()
+    for said in ["the tables were made", "nothing to do"] {
+      let result = try machine.run("journal", "migrate", "--json")
+      #expect(result.status == 0, "\(result.errors)")
+      #expect(result.record.text("detail")?.contains(said) == true)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: machine.home.path).isEmpty)
+    }
+  }
 }

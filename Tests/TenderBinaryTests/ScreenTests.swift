@@ -20,7 +20,7 @@ import Testing
     ("confirm", ["confirm", "ORDER-3"]), ("cancel", ["cancel", "ORDER-3"]),
     (
       "transact-unknown",
-      card + ["7", "--reference", "ORDER-4", "--sim-fault", "part2:drop-before"]
+      card + ["7", "--reference", "ORDER-4", "--sim-fault", "part2:reset-before"]
     ), ("journal-resume", ["journal", "resume", "ORDER-4"]),
     ("journal-resume-finish", ["journal", "resume", "ORDER-4", "--finish"]),
     ("refund-dry-run", ["refund", "ORDER-1", "--amount", "4", "--dry-run"]),

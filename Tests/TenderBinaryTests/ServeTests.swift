@@ -53,6 +53,71 @@ import Testing
     #expect(paid.status == 0, "\(paid.errors)")
   }
 
+  /// What a client of its own sees of each fault on its connection.
+  @Test(arguments: [
+    ("close-before", "", false), ("close-after", "", false), ("reset-before", "", true),
+    ("reset-amid", "", true), ("reset-after", "", true), ("garbage", "200", false),
+    ("http-500", "500", false), ("latency=100ms", "400", false), ("bandwidth=2000", "400", false),
+    ("cut=7", "400", false),
+  ])
+  func `plays faults on real connections`(_ what: String, _ status: String, _ isReset: Bool) throws
+  {
+    let shop = try Shop()
+    let client = RawClient(port: try Self.port(shop))
+    client?.say(
+      "POST /connect/token HTTP/1.1\r\nHost: localhost\r\nX-Tender-Simulator: "
+        + "fault=bank-token:\(what)\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}"
+    )
+    let said = client?.hear(until: "\u{0}", milliseconds: 3000) ?? "-"
+    #expect(said.hasPrefix(status.isEmpty ? "" : "HTTP/1.1 \(status)") && !said.hasPrefix("-"))
+    #expect(said.isEmpty == status.isEmpty, "\(said)")
+    #expect(client?.isReset == isReset)
+    let body = said.components(separatedBy: "\r\n\r\n").dropFirst().joined()
+    let whole = #"{"error":"invalid_client"}"#
+    if status == "400" { #expect(body == (what == "cut=7" ? String(whole.prefix(7)) : whole)) }
+    if status == "400" { #expect(said.lowercased().contains("content-length: \(whole.count)")) }
+  }
+
+  /// A fault of the server's own is counted over all requests.
+  @Test func `counts a fault that it was started with`() throws {
+    let home = try Binary()
+    defer { home.remove() }
+    let words = ["simulator", "serve", "--json", "--sim-fault", "bank-token:http-500*2"]
+    let (process, output, _) = try home.start(words)
+    defer {
+      process.terminate()
+      process.waitUntilExit()
+    }
+    let address = try #require(try Served.addresses(output)["TENDER_TRUELAYER_AUTH_URL"])
+    let port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
+    let statuses = (0..<4).map { _ in
+      let client = RawClient(port: port)
+      client?.say(
+        "POST /connect/token HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+          + "Content-Length: 2\r\n\r\n{}"
+      )
+      return client?.hear(until: "\u{0}", milliseconds: 3000).prefix(12).suffix(3)
+    }
+    #expect(statuses == ["500", "500", "400", "400"])
+  }
+
+  @Test(arguments: [
+    ["--trace", "t"], ["--sim-fault", "token:unreachable"], ["--sim-fault", "part2:http-500"],
+  ])
+  func `refuses what it would not do`(_ words: [String]) throws {
+    let home = try Binary()
+    defer { home.remove() }
+    let refused = try home.run(["simulator", "serve", "--json"] + words)
+    #expect(refused.status == 2, "\(refused.output)")
+  }
+
+  @Test func `a fault that only the simulator inside can play sends nothing elsewhere`() throws {
+    let shop = try Shop()
+    let words = "transact --amount 5 --test-card visa --json --sim-fault token:unreachable"
+    let refused = try shop.binary.run(words.split(separator: " ").map(String.init))
+    #expect(refused.status == 2, "\(refused.errors)")
+  }
+
   @Test func `serves beside hundreds of connections that say nothing`() throws {
     let shop = try Shop()
     let port = try Self.port(shop)

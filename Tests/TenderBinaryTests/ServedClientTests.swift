@@ -195,6 +195,19 @@ import Testing
     }
     let named = "X-Key: " + (host.variables["TENDER_TORO_API_KEY"] ?? "")
     #expect(try host.ask("POST /v1/caaa/diagnostic-request", [named], body: "<D/>").0 == "200")
+    var client = try Binary()
+    defer { client.remove() }
+    let sale = "transact --provider toro --env sandbox --json --amount 5 --signature-matches yes"
+    for (name, reference) in [("MERCHANT_ID", "M"), ("POI_ID", "P")] {
+      client.variables = host.variables
+      client.variables["TENDER_TORO_" + name] = "99000099"
+      let words = sale.split(separator: " ").map(String.init) + ["--reference", reference]
+      let refused = try client.run(words)
+      // The cancellation that follows is rejected as well.
+      #expect(refused.status == 9, "\(refused.output) \(refused.errors)")
+      #expect(refused.errorRecord["result"]?["reason"] == "INTP")
+      #expect(try LedgerAudit.sales(path: host.books, reference: reference).authorised == 0)
+    }
   }
 
   /// A P-521 key: its private and its public half.
@@ -276,6 +289,24 @@ import Testing
     #expect(status == 0)
     #expect(String(decoding: output, as: UTF8.self) == result + "\n")
     #expect(try Project.text("Tests/Judges/\(program)").split(separator: "\n").count <= 40)
+  }
+
+  /// A CI job of a shop, in an empty folder, with nothing of this project but the program.
+  @Test(.enabled(if: Judge.has("uuid"), "python3 is not installed"))
+  func `serves a job that tests a shop's program`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let script = binary.home.appending(path: "job.sh").path
+    try Project.text("Tests/Judges/shop_ci.sh")
+      .write(toFile: script, atomically: true, encoding: .utf8)
+    let path = "\(Binary.products.path):/usr/bin:/bin"
+    let start = ContinuousClock.now
+    let (status, output) = try Self.run("/bin/sh", [script], ["PATH": path])
+    let shown = String(decoding: output, as: UTF8.self)
+    #expect(status == 0, "\(shown)")
+    #expect(shown.split(separator: "\n").count { $0.hasPrefix("ok ") } == 15, "\(shown)")
+    // Under 10 s on a machine with nothing else to do.
+    #expect(ContinuousClock.now - start < .seconds(60))
   }
 
   /// Run as root, one beside `/dev/stdout` replaced the system's link.

@@ -55,8 +55,8 @@ import Testing
 
   @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143)), (SIGHUP, Int32(129))])
   func `stops on a signal with nothing half done`(_ signal: Int32, _ exit: Int32) throws {
-    let binary = try Binary()
-    defer { binary.remove() }
+    let shop = try Shop()
+    let binary = shop.binary
     let (process, _, errors) = try binary.start(
       Self.pay + ["A", "--sim-fault", "host-token:slow", "--verbose"]
     )

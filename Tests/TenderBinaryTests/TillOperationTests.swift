@@ -124,13 +124,9 @@ import Testing
     #expect(try Self.run(binary, "payment-status K").status == 5)
   }
 
-  @Test(arguments: [false, true])
-  func `a cancel while the acquirer is asked is what the till reports`(_ isServed: Bool) throws {
-    var binary = try Binary()
-    defer { binary.remove() }
-    let server = isServed ? try Server() : nil
-    defer { server?.stop() }
-    if let server { binary.variables = server.variables("TENDER_TORO_") }
+  @Test func `a cancel while the acquirer is asked is what the till reports`() throws {
+    let shop = try Shop()
+    let binary = shop.binary
     for scenario in ["card:tap", "card:chip_pin"] {
       let reference = String(scenario.dropFirst(5).prefix(4))
       let (process, output, _) = try binary.start(

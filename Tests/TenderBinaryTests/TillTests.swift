@@ -41,8 +41,8 @@ import Testing
     _ scenario: String,
     _ state: String
   ) throws {
-    let binary = try Binary()
-    defer { binary.remove() }
+    let shop = try Shop()
+    let binary = shop.binary
     let (process, output, _) = try binary.start(
       Self.wait + ["--reference", "W", "--sim-scenario", scenario]
     )
@@ -74,8 +74,8 @@ import Testing
 
   @Test(arguments: [(SIGINT, Int32(12)), (SIGTERM, Int32(143)), (SIGHUP, Int32(129))])
   func `lets the reader go on a signal`(_ signal: Int32, _ exit: Int32) throws {
-    let binary = try Binary()
-    defer { binary.remove() }
+    let shop = try Shop()
+    let binary = shop.binary
     let (process, output, _) = try binary.start(
       Self.wait + ["--reference", "W", "--sim-scenario", "card:no_card"]
     )

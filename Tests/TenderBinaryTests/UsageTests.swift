@@ -303,6 +303,7 @@ import Testing
 
   @Test(arguments: [
     "card", "idempotency", "read-only", "support", "upgrade", "uninstall", "keys", "exit", "retry",
+    "credentials", "secrets", "signing-key",
   ])
   func `help finds a topic by the words that people look for`(_ word: String) throws {
     let binary = try Binary()

@@ -6,12 +6,18 @@ import Testing
 
 /// How long a command may take, and what it shows while it waits.
 @Suite struct WaitingTests {
-  static let bank = [
-    "transact", "--provider", "truelayer", "--amount", "10", "--beneficiary-name", "Ben",
-    "--sort-code", "56-00-29", "--account-number", "26207729", "--user", "name=Remi", "--user",
-    "email=remi@example.com", "--bank", "mock-payments-gb-redirect", "--reference", "A",
-    "--sim-scenario", "bank:abandon",
-  ]
+  /// Each with a port of its own to come back to.
+  static var bank: [String] {
+    [
+      "transact", "--provider", "truelayer", "--amount", "10", "--beneficiary-name", "Ben",
+      "--sort-code", "56-00-29", "--account-number", "26207729", "--user", "name=Remi", "--user",
+      "email=remi@example.com", "--bank", "mock-payments-gb-redirect", "--reference", "A",
+      "--sim-scenario", "bank:abandon", "--redirect-url", "http://127.0.0.1:\(port())/back",
+    ]
+  }
+
+  private static func port() -> Int { (try? FreePort.next()) ?? 0 }
+
   static let sale = [
     "transact", "--provider", "toro", "--amount", "9", "--reference", "A", "--sim-scenario",
     "card:no_card",
@@ -20,8 +26,8 @@ import Testing
   /// Nobody pays, no card comes: what was begun is let go as with Ctrl-C.
   @Test(arguments: [(bank, "user_canceled"), (sale, "operator_cancelled")])
   func `ends in time while somebody else is awaited`(_ words: [String], _ code: String) throws {
-    let binary = try Binary()
-    defer { binary.remove() }
+    let shop = try Shop()
+    let binary = shop.binary
     let start = ContinuousClock.now
     let result = try binary.run(words + ["--deadline", "500ms", "--no-input", "--json"])
     #expect(ContinuousClock.now - start < .seconds(10))
@@ -74,8 +80,8 @@ import Testing
 
   /// What the bank's flow has waited counts: the wait is not begun again.
   @Test func `waits no longer than --wait says`() throws {
-    let binary = try Binary()
-    defer { binary.remove() }
+    let shop = try Shop()
+    let binary = shop.binary
     let start = ContinuousClock.now
     let result = try binary.run(Self.bank + ["--wait", "2s", "--no-input", "--json"])
     #expect(ContinuousClock.now - start < .milliseconds(3700))
@@ -87,12 +93,15 @@ import Testing
   /// Whoever waits for a payer at a bank has sent nothing that is not answered.
   @Test(arguments: [1, 3])
   func `stops a batch that waits for payers in time`(_ jobs: Int) throws {
-    let binary = try Binary()
-    defer { binary.remove() }
+    let shop = try Shop()
+    var binary = shop.binary
+    // A line's own port is none that a contained batch may open.
+    binary.variables["TENDER_CONTAINMENT"] = "off"
     let lines = (1...4).map {
       #"{"command":"transact","provider":"truelayer","reference":"P-\#($0)","amount":"5","#
         + #""beneficiary_name":"Ben","sort_code":"56-00-29","account_number":"26207729","#
         + #""user":{"name":"R","email":"r@example.com"},"bank":"mock-payments-gb-redirect","#
+        + #""redirect_url":"http://127.0.0.1:\#(Self.port())/back","#
         + #""sim_scenario":"bank:abandon"}"#
     }
     let file = try Works.write(lines, binary)
@@ -106,10 +115,30 @@ import Testing
     #expect(summary["stopped"] == true && summary["statuses"]?["cancelled"]?.wholeNumber == jobs)
   }
 
+  /// Two payers cannot come back to one port at once.
+  @Test func `has payers of a batch come back to one port in turn`() throws {
+    let server = try Server()
+    defer { server.stop() }
+    var binary = try Binary()
+    defer { binary.remove() }
+    binary.variables = server.announced
+    let port = try FreePort.next()
+    binary.variables["TENDER_TRUELAYER_REDIRECT_URL"] = "http://localhost:\(port)/callback"
+    let lines = (1...2).map {
+      #"{"command":"transact","provider":"truelayer","reference":"P-\#($0)","amount":"5","#
+        + #""beneficiary_name":"Ben","sort_code":"56-00-29","account_number":"26207729","#
+        + #""user":{"name":"R","email":"r@example.com"},"bank":"mock-payments-gb-redirect"}"#
+    }
+    let file = try Works.write(lines, binary)
+    let result = try binary.run("batch", file, "--deadline", "2s", "--jobs", "2", "--json")
+    #expect(!result.output.contains("port_busy"), "\(result.output)")
+    #expect(result.status == 8, "\(result.output)\(result.errors)")
+  }
+
   /// A line that waits for its turn when the time is over is not begun, and the report names each.
   @Test func `begins no line after the time is over`() throws {
-    let binary = try Binary()
-    defer { binary.remove() }
+    let shop = try Shop()
+    let binary = shop.binary
     let lines = (1...12).map {
       #"{"command":"transact","reference":"S-\#($0)","amount":"5","test_card":"visa","#
         + #""sim_fault":"part2:slow"}"#
@@ -123,9 +152,8 @@ import Testing
     #expect(result.status == 8, "\(result.errors)")
     let summary = try #require(result.records.last)
     #expect(summary["lines"] == 2 && summary["ok"] == 2 && summary["left"] == 10)
-    let ledger = binary.home.appending(path: ".local/state/tender/simulator.db").path
     for number in 1...12 {
-      let charges = try LedgerAudit.charges(path: ledger, reference: "S-\(number)")
+      let charges = try LedgerAudit.charges(path: shop.books, reference: "S-\(number)")
       #expect(charges == (number <= 2 ? 1 : 0))
     }
     let text = try String(contentsOf: report, encoding: .utf8)

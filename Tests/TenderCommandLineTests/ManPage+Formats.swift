@@ -23,8 +23,9 @@ extension ManPage {
         switch key.kind {
         case .credential:
           text += Self.entry(
-            "\(key.name), \(key.name)_file",
-            "the value, or a file that holds it; also \(variable), \(variable)_FILE"
+            key.members.joined(separator: ", "),
+            "one of: the value, a file that holds it, a program that prints it, a variable that holds it; without "
+              + "them \(variable) or \(variable)_FILE"
           )
         case .variable:
           text += Self.entry(variable, "in the environment alone; also \(variable)_FILE")

@@ -162,13 +162,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ("30s", 30_000), ("500ms", 500), ("5m", 300_000), ("1h", 3_600_000), ("7", 7000),
+    ("30s", 30_000), ("500ms", 500), ("5m", 300_000), ("1h", 3_600_000), ("1d", 86_400_000),
+    ("7", 7000),
   ])
   func `reads lengths of time`(_ text: String, _ milliseconds: Int) throws {
     #expect(try TimeText.milliseconds(text, option: "--timeout") == milliseconds)
   }
 
-  @Test(arguments: ["", "s", "0s", "-1s", "1.5s", "25h", "1d", "999999999999h"])
+  @Test(arguments: ["", "s", "0s", "-1s", "1.5s", "25h", "2d", "999999999999h"])
   func `refuses any other length of time`(_ text: String) {
     #expect(throws: Fault.self) { try TimeText.milliseconds(text, option: "--timeout") }
   }

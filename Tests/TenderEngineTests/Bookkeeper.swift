@@ -3,16 +3,16 @@ import TenderEngine
 import TenderModel
 import TenderTestSupport
 
-/// A provider that keeps books, and whose answers get lost as a seed says.
+/// A provider with books. Its answers are lost at random, by a seed.
 final class Bookkeeper: Provider {
-  /// What it has of one attempt.
+  /// The books of one attempt.
   struct Account: Sendable {
     var held = 0
     var captured = 0
     var refunded = 0
     var refunding = 0
     var isVoided = false
-    /// What was refunded by voids of a part: each puts another payment in the place of the one before.
+    /// The amount refunded by partial voids. Each creates another payment in place of the one before.
     var replaced = 0
 
     var left: Int { isVoided ? 0 : captured - refunded - refunding }
@@ -20,23 +20,23 @@ final class Bookkeeper: Provider {
 
   struct Book: Sendable {
     var random: Seeded
-    /// By the attempt's sequence.
+    /// The accounts by the attempt's sequence.
     var accounts: [Int: Account] = [:]
-    /// What was answered to a key, and to an operation.
+    /// The answers by key, and by operation.
     var answers: [String: Outcome] = [:]
     var acted: [Int: Outcome] = [:]
     var refunds: [String: Outcome.SeenRefund] = [:]
-    /// Requests that no correct engine sends.
+    /// Requests that a correct engine never sends.
     var wrongs: [String] = []
-    /// Whether everything gets through.
+    /// Whether no message is lost.
     var isCalm = false
-    /// Whether the process that works on it has died.
+    /// Whether the current process has died.
     var isDead = false
     var sent = 0
   }
 
   let traits: Traits
-  /// Whether a refund of a part is a void, which makes a payment for the rest.
+  /// Whether a partial refund is a void, which creates a payment for the rest.
   let voidsParts: Bool
   let book: Mutex<Book>
 
@@ -95,7 +95,7 @@ final class Bookkeeper: Provider {
       throw Fault(.rejected, code: "refused", "refused").proven
     case 6 where !isFinish:
       try send(progress)
-      // What held the money ends with it.
+      // The capture ends the hold.
       if progress.operation.kind == .capture {
         book.withLock { $0.accounts[progress.attempt.sequence]?.held = 0 }
       }
@@ -118,7 +118,7 @@ final class Bookkeeper: Provider {
     return outcome
   }
 
-  /// Does what is asked for, unless it was done under the same key before.
+  /// Executes a request, unless it was executed with the same key before.
   private func act(_ progress: Progress) -> Outcome {
     let (operation, attempt) = (progress.operation, progress.attempt.sequence)
     return book.withLock { book in
@@ -184,7 +184,7 @@ final class Bookkeeper: Provider {
   func lookUp(_ query: LookUp) throws(Fault) -> Outcome? {
     let attempt = query.id?.split(separator: "-").last.flatMap { Int($0) }
     return book.withLock { book in
-      // Refunds on their way are executed, or fail.
+      // Refunds in progress are executed, or fail.
       for (id, refund) in book.refunds where refund.state == .processing {
         guard let attempt, book.isCalm || book.random.below(2) == 0 else { continue }
         let fails = book.random.below(4) == 0

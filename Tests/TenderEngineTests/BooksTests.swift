@@ -5,12 +5,12 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// Commands in any order, at a provider whose answers get lost and under processes that die: no effect happens
-/// twice, and books and journal are the same to the minor unit at the end.
+/// Commands in any order, with lost answers and dying processes. No effect happens twice, and books and
+/// journal agree to the minor unit in the end.
 ///
-/// `TENDER_HISTORIES` says how many histories there are, from seeds that nobody has seen; else they are the same.
+/// `TENDER_HISTORIES` sets the number of histories, with new seeds. Without it the seeds are fixed.
 @Suite struct BooksTests {
-  /// What a provider can do, and whether it voids parts.
+  /// The provider's traits, and whether it voids parts.
   static let kinds: [(Traits, Bool)] = [
     (.scripted, false), (.keyless, false),
     (Traits(kinds: Traits.allKinds, refundsByVoid: true), false),
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  /// What the journal has otherwise than the books.
+  /// Returns the difference between journal and books.
   static func difference(_ payment: Payment, _ provider: Bookkeeper) -> String? {
     let state = payment.state
     let account = provider.book.withLock { $0.accounts[payment.attempt?.sequence ?? 0] } ?? .init()

@@ -3,15 +3,15 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// The same `transact` again, by the table of TenderEngine/README, 7, through the engine.
+/// The same `transact` again, by the table in TenderEngine/README, 7, through the engine.
 @Suite struct DecisionTests {
-  /// How the earlier `transact` ended.
+  /// An end of the earlier `transact`.
   struct Ending: CustomTestStringConvertible, Sendable {
     let name: String
     let act: Scripted.Act
     var traits = Traits.scripted
     var holds = false
-    /// The same content, other content, `--new-attempt` with the same content: what is said, and what is sent.
+    /// The report and the requests for the same content, for other content, and for `--new-attempt`.
     let same: (String, [String])
     let other: (String, [String])
     let again: (String, [String])
@@ -31,7 +31,7 @@ import Testing
       name: name,
       act: .fail(sends ? fault.proven : fault, sends: sends),
       same: runs(),
-      // Without the key of what was refused, a look comes before the repetition.
+      // A refused request without a key is looked at before the retry.
       other: ("succeeded", (sends ? ["look charge 2 2000"] : []) + ["send charge 2 2000"]),
       again: runs()
     )

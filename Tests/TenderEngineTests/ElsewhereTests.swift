@@ -3,9 +3,9 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// What others do to a payment, what a refusal leaves behind, and what the journal says of that afterwards.
+/// Changes by other clients, the state after a refusal, and what the journal shows afterwards.
 @Suite struct ElsewhereTests {
-  /// A look-up of a payment of 10.00 of which so much was refunded.
+  /// Returns a look-up of a payment of 10.00 with this amount refunded.
   private static func seen(_ refunded: Int) -> Outcome {
     var outcome = Outcome(
       status: refunded == 0 ? .succeeded : refunded == 1000 ? .refunded : .partiallyRefunded,
@@ -31,7 +31,7 @@ import Testing
     #expect(try amounts(till) == [1000, 700, 0, 300])
     #expect(try till.refund() == "refunded, refund 2: succeeded")
     #expect(try amounts(till) == [1000, 1000, 0, 0])
-    // The provider's sum holds both.
+    // The provider's sum includes both.
     till.provider.shows(Self.seen(1000))
     #expect(try till.status() == "refunded")
     #expect(try amounts(till) == [1000, 1000, 0, 0])
@@ -73,7 +73,7 @@ import Testing
     #expect(try amounts(till) == [1000, 300, 0, 700])
   }
 
-  /// Should a refused request have acted, the provider knows its repetition by the key.
+  /// If a refused request was executed after all, the provider recognizes its retry by the key.
   @Test func `the repetition of what failed keeps its key`() throws {
     let till = try RefundTests.paid()
     till.provider.then(
@@ -89,7 +89,7 @@ import Testing
     #expect(Set(keys).count == 3)
   }
 
-  /// A refusal is one answer: what takes no key is looked at before it is sent once more.
+  /// A refusal is one answer. A request without a key is looked at before it is sent again.
   @Test func `what was refused is looked at before it is sent again without a key`() throws {
     let till = Till(
       Scripted(.keyless, .fail(Fault(.rejected, code: "refused", "no").proven, sends: true))
@@ -169,7 +169,7 @@ import Testing
     #expect([state.captured, state.reversed, state.refunded] == [1000, 1000, 0])
   }
 
-  /// Until the window is over it can still appear by itself.
+  /// Until the late window ends, the request can still arrive.
   @Test func `a request without a key is sent again after the late window alone`() throws {
     var till = try RefundTests.paid(.keyless)
     till.lateWindow = 60_000
@@ -186,7 +186,7 @@ import Testing
     #expect(till.provider.heard() == ["look refund 1 300", "again refund 1 300"])
   }
 
-  /// What the bank takes back is what stood.
+  /// The bank takes back what had not been voided.
   @Test func `a return lowers no other amount`() throws {
     var void = Operation.void(300, .succeeded)
     void.id = "id-2"

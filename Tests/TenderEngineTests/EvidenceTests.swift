@@ -4,7 +4,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// What proves something about a request that was sent, and what does not.
+/// What proves something about a sent request, and what does not.
 @Suite struct EvidenceTests {
   static let kinds = Fault.Kind.allCases.filter {
     ![.unknown, .interrupted, .terminated].contains($0)
@@ -30,7 +30,7 @@ import Testing
     #expect(before.attempt?.state == .failed)
     #expect(before.attempt?.effect == Operation.Effect.none)
     let after = try run(fault, sends: true)
-    // That it never left is the transport's own proof.
+    // The transport itself proves that a request was not sent.
     let isProof = kind == .notSent
     #expect(after.exit == (isProof ? "\(kind.exitStatus)" : "9"))
     #expect(after.attempt?.state.name == (isProof ? .failed : .sent))
@@ -151,7 +151,7 @@ import Testing
     #expect(till.provider.heard() == ["look charge 1 1000"])
   }
 
-  /// Of two clocks the one that says more counts: a key that has ended makes a second payment.
+  /// Of two clocks, the one with the longer age counts, because an expired key makes a second payment.
   @Test(arguments: ["sent by a clock that was ahead", "the wall clock was set back"])
   func `a key that may have ended is not sent again`(_ name: String) throws {
     let traits = Traits(kinds: Traits.allKinds, takesKeys: true, keyLife: 10_000_000)
@@ -190,7 +190,7 @@ import Testing
     #expect(faults.allSatisfy { $0.effect == .none })
   }
 
-  /// An earlier run has recorded it as sent, and what this run prepared is not written.
+  /// An earlier run recorded it as sent, and this run's preparation is not recorded.
   @Test func `gives no permit before what is prepared is written`() throws {
     let asked = Mutex<Fault?>(nil)
     let till = Till(Scripted(.scripted, .lost))
@@ -232,7 +232,7 @@ import Testing
       let permit = try progress.permit()
       try permit.use()
       do throws(Fault) { try permit.use() } catch { second.withLock { $0 = error } }
-      // A repetition needs one of its own.
+      // A retry needs its own permit.
       try progress.permit().use()
       return Outcome(status: .succeeded, amount: 1000, result: [:])
     }
@@ -311,13 +311,13 @@ import Testing
     #expect(try till.payment()?.state.status == .unknown)
   }
 
-  /// One look that says that nothing was taken lets the next command pay: it counts once a second one says so too.
+  /// A look-up without a charge allows the next command to pay, so it counts once a second one agrees.
   @Test(arguments: [Status.cancelled, .declined, .expired, .returned, .succeeded])
   func `one look alone decides nothing about a lost answer`(_ status: Status) throws {
     let till = Till(Scripted(.keyless, .lost))
     till.provider.finds(.done(1, 1000, status), .absent)
     #expect(try till.transact() == "9 no_answer")
-    // What goes on meanwhile contradicts nothing.
+    // Progress in between is no contradiction.
     if status != .succeeded {
       till.provider.finds(.done(1, 1000, status), .done(1, 1000, .pending))
       #expect(try till.transact().hasPrefix("9 "))

@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// What is known of a payment, and what undid it.
+/// The known facts of a payment, and the operation that undid it.
 @Suite struct FactsTests {
   @Test func `has money where amount and currency are known`() {
     let priced = Outcome(

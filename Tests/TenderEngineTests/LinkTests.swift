@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// Refunds that a card makes at the reader, under references of their own, as the original payment counts them.
+/// Card refunds with their own references, as the original payment counts them.
 @Suite struct LinkTests {
   private let till = Till(Scripted(.keyless))
 
@@ -70,7 +70,7 @@ import Testing
     #expect(try original() == [0, 0, 1000])
   }
 
-  /// What a process that was killed between the reservation and the request leaves.
+  /// A process was killed between the reservation and the request.
   @Test func `counts one whose process died once, when it is made again`() throws {
     _ = try till.transact()
     let memory = till.journal
@@ -95,7 +95,7 @@ import Testing
     #expect(try till.payment()?.state.status == .refunded)
   }
 
-  /// What a process leaves at a sale that died before it sent its refund `B` of 6.00.
+  /// Leaves a sale whose refund `B` of 6.00 was reserved by a process that died before it sent anything.
   private func leaveDeadRefund(_ till: Till<Scripted>) throws {
     var payment = try #require(try till.payment())
     let reserved = payment.append(.refund(600, .prepared, link: "B"))
@@ -120,7 +120,7 @@ import Testing
     #expect(try original() == [700, 0, 300])
   }
 
-  /// A look at the sale shows what its refunds are now, where no provider can be asked.
+  /// A look at the sale updates its refunds, even if no provider can be asked.
   @Test func `a look shows that a dead process refunds nothing`() throws {
     var traits = Traits.keyless
     traits.canLookUp = false

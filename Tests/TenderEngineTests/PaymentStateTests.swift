@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// What holds for every list of operations and observations.
+/// Properties of every list of operations and observations.
 @Suite struct PaymentStateTests {
   static let unknown: PaymentFilter = {
     var filter = PaymentFilter()
@@ -11,7 +11,7 @@ import Testing
     return filter
   }()
 
-  /// What is wrong with a payment's state, in words; nil where nothing is.
+  /// Returns the violated property in words; nil if there is none.
   static func wrong(_ payment: Payment, _ state: PaymentState) -> String? {
     let amounts = [
       state.asked, state.authorized, state.captured, state.released, state.reversed, state.refunded,
@@ -21,7 +21,7 @@ import Testing
     if amounts.contains(where: { $0 < 0 }) { return "negative" }
     let attempt = payment.attempt
     if attempt?.kind == .refund {
-      // Money that goes to the payer by an order of its own: nothing was captured.
+      // A refund with its own reference captures nothing.
       if state.captured > 0 || state.refunded + state.refunding + state.returned > state.asked {
         return "a refund of more than was asked"
       }
@@ -59,7 +59,7 @@ import Testing
     return nil
   }
 
-  /// The same operations, with what came to nothing left out.
+  /// Returns the same operations without those that had no effect.
   static func withoutUndone(_ payment: Payment) -> Payment {
     let gone: Set<Operation.State.Name> = [.failed, .declined, .cancelled, .expired, .returned]
     let operations = payment.operations.filter { operation in
@@ -89,7 +89,7 @@ import Testing
       let payment = ArbitraryPayment.draw(&random)
       let state = payment.state
       if let wrong = Self.wrong(payment, state) { problems.append("\(number): \(wrong)") }
-      // What came to nothing counts for nothing: a returned refund above all.
+      // Operations without effect change nothing, returned refunds included.
       var bare = payment
       if payment.observed != Observed() {
         bare = Payment(
@@ -108,7 +108,7 @@ import Testing
     #expect(problems == [])
   }
 
-  /// Each step of a history that can happen: the provider's books and the journal say the same.
+  /// After each step of a possible history, the provider's books and the journal agree.
   @Test(arguments: 0..<4)
   func `agrees with the provider's books after each step`(_ part: Int) throws {
     var problems: [String] = []
@@ -130,11 +130,11 @@ import Testing
     #expect(lists > 12_000)
   }
 
-  /// What the journal says otherwise than the provider's books.
+  /// Returns the difference between the journal and the provider's books.
   static func disagreement(_ history: ValidHistory) -> String? {
     let (state, books) = (history.payment.state, history.books)
     guard !state.isUnknown else {
-      // Until a lost answer is known: never more than is there.
+      // Until a lost answer is known, the refundable amount is never too large.
       return state.leftToRefund > books.left ? "would refund more than is left" : nil
     }
     let voided = books.isVoided ? books.captured - books.refunded : 0
@@ -144,7 +144,7 @@ import Testing
     var said = [
       state.captured, state.refunded, state.refunding, state.reversed, state.leftToRefund,
     ]
-    // A hold whose capture was declined is over.
+    // A hold whose capture was declined has ended.
     if state.isHeld || books.held == 0 {
       expected.append(books.held)
       said.append(state.leftToCapture)
@@ -159,7 +159,7 @@ import Testing
     return state.status == status ? nil : "\(state.status.rawValue) instead of \(status.rawValue)"
   }
 
-  /// What the payment is, by the provider's books.
+  /// Returns the payment's status by the provider's books.
   static func status(_ history: ValidHistory) -> Status {
     let books = history.books
     if books.isVoided { return .cancelled }
@@ -176,7 +176,7 @@ import Testing
     return payment.attempt?.state.name == .failed ? .failed : .declined
   }
 
-  /// Whether what was seen comes to something else where it arrives in another order, or twice.
+  /// Returns how the result depends on the order of observations or on repetitions; nil if it does not.
   static func orderMatters(_ history: ValidHistory) -> String? {
     guard !history.seen.isEmpty else { return nil }
     func with(_ seen: [Observation]) -> PaymentState {
@@ -216,7 +216,7 @@ import Testing
     #expect(problems == [])
   }
 
-  /// Operations and observations of them, as a provider can truthfully tell: each arrival ends the same.
+  /// Possible observations of operations lead to the same state in any order.
   @Test func `comes to the same however observations of its operations arrive`() throws {
     let ends: [[Operation.State]] = [
       [.processing, .succeeded, .returned], [.processing, .succeeded], [.processing, .declined],

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// Payments as tests write them down.
+/// Short ways to write payments in tests.
 extension Payment {
   static let testKey = ReferenceKey(
     env: .simulator,
@@ -9,7 +9,7 @@ extension Payment {
     reference: Reference(stored: "A")
   )
 
-  /// A payment of these operations, in their order.
+  /// Returns a payment with these operations, in order.
   static func of(
     _ operations: Operation...,
     kind: Kind = .payment,
@@ -24,7 +24,7 @@ extension Payment {
 }
 
 extension Operation {
-  /// An operation in a state; the order of an attempt has its amount without the fee.
+  /// Returns an operation in a state. An attempt's order has its amount without the fee.
   static func of(
     _ kind: Kind,
     _ amount: Int?,
@@ -46,7 +46,7 @@ extension Operation {
     return operation
   }
 
-  /// The same as an attempt: with the content of an order.
+  /// Returns the operation as an attempt, with the content of an order.
   func asAttempt(fee: Int = 0) -> Operation {
     var operation = self
     operation.content = ["command": "transact"]
@@ -58,7 +58,7 @@ extension Operation {
     of(.charge, amount, state, id: "pt-1").asAttempt(fee: fee)
   }
 
-  /// A hold.
+  /// Returns a hold.
   static func authorize(_ amount: Int?, _ state: State) -> Operation {
     of(.authorize, amount, state, id: "pt-1").asAttempt()
   }
@@ -75,13 +75,13 @@ extension Operation {
 }
 
 extension Operation.State {
-  /// A request that left, its answer lost.
+  /// A sent request whose answer was lost.
   static let lost = sent(Operation.Sent(at: 0, moment: nil))
   /// A hold.
   static let held = waiting(nil)
   static let redirect = waiting(PayerAction("redirect", ["url": "https://bank.example/"]))
 
-  /// One state of each name; `waiting` for the payer.
+  /// One state of each name. `waiting` is for the payer.
   static let all: [Operation.State] = [
     .prepared, .lost, .redirect, .processing, .succeeded, .declined, .cancelled, .expired, .failed,
     .returned,
@@ -89,8 +89,8 @@ extension Operation.State {
 }
 
 extension Observation {
-  /// A look-up of the whole payment that gives the sum of its refunds; `elsewhere` is what nobody here had refunded
-  /// when it was said.
+  /// Returns a look-up with the sum of the payment's refunds. `elsewhere` is the part that this journal did
+  /// not refund.
   static func refunded(
     _ sum: Int,
     elsewhere: Int? = nil,

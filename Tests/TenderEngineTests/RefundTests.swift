@@ -3,9 +3,9 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// The rules for refunds and for unknown operations (TenderEngine/README, 7 and 10), through the engine.
+/// The rules for refunds and unknown operations (TenderEngine/README, 7 and 10), through the engine.
 @Suite struct RefundTests {
-  /// A payment of 10.00 that was paid.
+  /// Returns a paid payment of 10.00.
   static func paid(_ traits: Traits = .scripted) throws -> Till<Scripted> {
     let till = Till(Scripted(traits))
     #expect(try till.transact() == "succeeded")
@@ -89,7 +89,7 @@ import Testing
   @Test(arguments: [Status.declined, .cancelled, .expired])
   func `frees name and amount where a refund ended without effect`(_ status: Status) throws {
     let till = try Self.paid()
-    // For a reversal `cancelled` is what it did, so this one ends in another way.
+    // `cancelled` would be the success of a reversal, so this one ends differently.
     let refused = Fault(.rejected, code: "refused", "refused").proven
     let act: Scripted.Act = status == .cancelled ? .fail(refused, sends: true) : .answer(status)
     till.provider.then(act, act)
@@ -132,7 +132,7 @@ import Testing
     #expect(till.provider.heard() == ["look refund 1 1000", "look refund 1 1000"])
   }
 
-  /// While it stays unknown, no other refund is opened; once it is known, this one was not sent.
+  /// While another refund is unknown, none is opened. Once it is known, this one was not sent.
   @Test func `only looks at another refund that is unknown`() throws {
     let till = try Self.paid()
     till.provider.then(.lost)
@@ -142,7 +142,7 @@ import Testing
     #expect(try till.refund(300) == "9 outcome_unknown")
     #expect(try till.refund() == "9 outcome_unknown")
     #expect(try till.refund(300, name: "r2") == "9 outcome_unknown")
-    // The same name with another amount is refused whatever became of it.
+    // The same name with another amount is refused in every state.
     #expect(try till.refund(200, name: "r1") == "6 refund_differs")
     #expect(till.provider.heard() == Array(repeating: "look refund 1 300", count: 4))
     #expect(try left(till) == [0, 300, 700])
@@ -258,7 +258,7 @@ import Testing
 
   // MARK: Dead processes
 
-  /// A process that died before it sent anything leaves a refund that is only recorded.
+  /// A process that died before it sent leaves a refund that is only recorded.
   @Test(arguments: [nil, "r1"] as [String?])
   func `sends a refund whose process died before it was sent`(_ name: String?) throws {
     let till = try Self.paid()

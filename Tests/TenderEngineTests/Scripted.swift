@@ -3,15 +3,15 @@ import TenderEngine
 import TenderModel
 import TenderTestSupport
 
-/// A provider that answers as it is told, and remembers what it was sent.
+/// A provider with scripted answers that records its requests.
 final class Scripted: Provider {
-  /// What one request comes to.
+  /// The result of one request.
   enum Act: Sendable {
-    /// It is sent and answered; without an amount or id, those of the operation.
+    /// It is sent and answered. Amount and id default to those of the operation.
     case answer(Status, amount: Int? = nil, id: String? = nil, action: PayerAction? = nil)
     /// It is sent, and its answer is lost.
     case lost
-    /// It fails, after it was sent or before.
+    /// It fails, before or after it was sent.
     case fail(Fault, sends: Bool)
     /// Something else.
     case custom(@Sendable (Progress) throws(Fault) -> Outcome)
@@ -24,7 +24,11 @@ final class Scripted: Provider {
     var findings: [Finding] = []
     var lookUps: [Outcome] = []
     var recovery = Recovery.sameKey()
-    /// What was asked of it, in words.
+    /// What an order lacks to be sent.
+    var lack: Fault?
+    /// What is wrong with an order that begins a payment.
+    var rule: Fault?
+    /// The requests, in words.
     var heard: [String] = []
   }
 
@@ -36,7 +40,7 @@ final class Scripted: Provider {
     script = Mutex(Script(acts: acts))
   }
 
-  /// What comes next.
+  /// Adds the results of the next requests.
   func then(_ acts: Act...) { script.withLock { $0.acts += acts } }
 
   func finds(_ findings: Finding...) { script.withLock { $0.findings = findings } }
@@ -45,7 +49,7 @@ final class Scripted: Provider {
 
   func recovers(by recovery: Recovery) { script.withLock { $0.recovery = recovery } }
 
-  /// What it was asked since this was called last.
+  /// Returns the requests since the last call.
   func heard() -> [String] {
     script.withLock { script in
       defer { script.heard = [] }
@@ -68,7 +72,13 @@ final class Scripted: Provider {
 
   func isID(_ handle: String) -> Bool { handle.hasPrefix("id-") }
 
-  func check(_ order: Order) throws(Fault) {}
+  func check(_ order: Order) throws(Fault) {
+    if let rule = script.withLock({ $0.rule }) { throw rule }
+  }
+
+  func checkReady(for order: Order?, of payment: Payment?) throws(Fault) {
+    if let lack = script.withLock({ $0.lack }) { throw lack }
+  }
 
   func preview(_ order: Order) throws(Fault) -> JSONObject { [:] }
 
@@ -122,7 +132,7 @@ final class Scripted: Provider {
   func lookUp(_ query: LookUp) throws(Fault) -> Outcome? {
     hear("look up")
     return script.withLock { script in
-      // The last one stands until there is another.
+      // The last look-up is repeated.
       script.lookUps.count > 1 ? script.lookUps.removeFirst() : script.lookUps.first
     }
   }
@@ -148,7 +158,7 @@ extension Traits {
 }
 
 extension Finding {
-  /// The request did what it asked for.
+  /// Returns the outcome of an executed request.
   static func done(
     _ sequence: Int,
     _ amount: Int?,
@@ -170,7 +180,7 @@ extension Finding {
   static let nothing = refuted(Fault(.rejected, code: "refused", "it was refused").proven)
 }
 
-/// What was announced.
+/// The announced states.
 final class Said: Sendable {
   private let states = Mutex<[String]>([])
 
@@ -179,7 +189,7 @@ final class Said: Sendable {
   func add(_ state: String) { states.withLock { $0.append(state) } }
 }
 
-/// A shop at one provider, with its journal in memory.
+/// A shop with one provider and a journal in memory.
 struct Till<Asked: Provider> {
   let provider: Asked
   let journal: any Journal
@@ -202,10 +212,10 @@ struct Till<Asked: Provider> {
       interruption: NeverInterrupted(),
       patience: 0,
       lateWindow: lateWindow,
-      // Scripted answers all name one id.
+      // All scripted answers have the same id.
       remembersIDs: false,
       digest: { bytes in
-        // Each byte decides about all of the digest.
+        // Each byte changes the whole digest.
         let seed = bytes.reduce(7) { ($0 ^ Int($1)) &* 0x100_0000_01b3 }
         var random = Seeded(seed)
         return (0..<16).map { _ in UInt8(random.below(256)) }
@@ -230,9 +240,9 @@ struct Till<Asked: Provider> {
     return try journal.history(of: payment).map { "\($0.operation) \($0.state): \($0.note)" }
   }
 
-  // MARK: Commands: what each comes to, in words
+  // MARK: Commands, each with its result in words
 
-  /// A payment of minor units, with what is asked for by its exit or status.
+  /// Pays an amount in minor units. Returns exit and code, or the status.
   func transact(
     _ amount: Int = 1000,
     _ reference: String = "A",
@@ -307,7 +317,7 @@ struct Till<Asked: Provider> {
     return words { () throws(Fault) in try engine.lookUp(reference, known: found) }
   }
 
-  /// `STATUS`, with `replayed` or the error's exit and code beside it; a fault by its exit and code.
+  /// Returns `STATUS`, with `replayed` or the error's exit and code; for a fault its exit and code.
   private func words(_ command: () throws(Fault) -> Report) -> String {
     do throws(Fault) {
       let report = try command()

@@ -4,17 +4,23 @@ import Testing
 
 /// The table of states and events, for every pair, and the published order of observations.
 ///
-/// What is expected is written here from TenderEngine/README, 3 to 5, not taken from the code.
+/// The expectations are written from TenderEngine/README, 3 to 5, and not taken from the code.
 @Suite struct StateTableTests {
+  @Test(arguments: Status.allCases)
+  func `offers for resolve what some operation can be resolved as`(_ status: Status) {
+    let can = Operation.Kind.allCases.contains { Operation($0, at: 0).resolution(status) != nil }
+    #expect(status.isResolution == can)
+  }
+
   typealias Event = Operation.Event
   typealias Name = Operation.State.Name
 
-  /// The states that an answer can put an operation in.
+  /// The states that an answer can give an operation.
   static let answers: Set<Name> = [
     .waiting, .processing, .succeeded, .declined, .cancelled, .expired, .returned,
   ]
 
-  /// For each event and state, the states that follow; where a pair is missing, none does.
+  /// For each event and state, the possible next states. A missing pair is impossible.
   static let table: [Event: [Name: Set<Name>]] = [
     .send: [
       .prepared: [.sent], .sent: [.sent], .waiting: [.sent], .processing: [.sent],
@@ -23,7 +29,7 @@ import Testing
     .enter: [.prepared: [.prepared], .sent: [.sent], .waiting: [.waiting]],
     .answer: [
       .prepared: answers, .sent: answers, .waiting: answers, .processing: answers,
-      // The same again, where a run recorded it before its end.
+      // A run may record the same state again before its end.
       .succeeded: [.succeeded], .declined: [.declined], .cancelled: [.cancelled],
       .expired: [.expired], .returned: [.returned],
     ],
@@ -69,7 +75,7 @@ import Testing
     }
   }
 
-  /// The published order: which observed states may follow a state.
+  /// The published order: the observed states that may follow a state.
   static let order: [Name: Set<Name>] = [
     .prepared: [],
     .sent: [.waiting, .processing, .succeeded, .declined, .cancelled, .expired, .returned],
@@ -87,7 +93,7 @@ import Testing
         #expect(from.allows(next) == isAllowed, "\(from.name.rawValue) \(next.name.rawValue)")
       }
     }
-    // The payer comes before the merchant.
+    // The payer acts before the merchant.
     #expect(Operation.State.redirect.allows(.held))
     #expect(Operation.State.held.allows(.held))
     #expect(!Operation.State.held.allows(.redirect))
@@ -108,7 +114,7 @@ import Testing
     }
   }
 
-  /// Every way in which what a provider can truthfully say about one operation may arrive.
+  /// Every order in which true statements about one operation may arrive.
   @Test(
     arguments: [
       [.redirect, .held, .expired, .processing, .succeeded, .returned],

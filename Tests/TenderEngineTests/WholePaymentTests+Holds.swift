@@ -2,7 +2,7 @@ import TenderEngine
 import TenderModel
 import Testing
 
-/// Holds, and refunds of what was captured.
+/// Holds, and refunds of captured payments.
 extension WholePaymentTests {
   // MARK: Holds
 

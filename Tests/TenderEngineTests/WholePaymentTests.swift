@@ -2,9 +2,9 @@ import TenderEngine
 import TenderModel
 import Testing
 
-/// Whole payments, and what each comes to.
+/// Whole payments, with the state that each leads to.
 @Suite struct WholePaymentTests {
-  /// What a payment shows, in one line: what is 0 or nil is left out.
+  /// Returns what a payment shows in one line, without zeros and nils.
   static func shown(_ payment: Payment) -> String {
     let state = payment.state
     let amounts: [(String, Int)] = [
@@ -38,7 +38,7 @@ import Testing
     var testDescription: String { name }
   }
 
-  // MARK: The rows of the issue
+  // MARK: Found from outside
 
   @Test(arguments: [
     Case(
@@ -239,7 +239,7 @@ import Testing
     #expect(payment.observed.refunded == 4)
     payment.append(.charge(10, .succeeded))
     #expect(payment.observed == Observed())
-    // What arrives late about the first attempt is written, and says nothing of the second.
+    // A late observation of the first attempt is recorded, and says nothing about the second.
     payment.add(.refunded(7, of: 1, at: 9))
     #expect(payment.observed == Observed())
     #expect(payment.unwritten.count == 3)

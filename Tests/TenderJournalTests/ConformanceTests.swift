@@ -147,6 +147,88 @@ import Testing
     }
   }
 
+  /// The sums of columns are the sums of the payments' states, for each state with each reversal after it.
+  @Test(arguments: Kind.all)
+  func `totals are what the payments' states say`(_ kind: Kind) throws {
+    let journal = try journal(kind)
+    let sent = Operation.State.sent(.init(at: 0, moment: nil))
+    let states: [Operation.State] = [
+      .prepared, sent, .waiting(nil), .processing, .succeeded, .declined, .cancelled, .expired,
+      .failed,
+      .returned,
+    ]
+    var all: [Payment] = []
+    for state in states {
+      for reversal in [nil, Operation.Kind.refund, .void] {
+        for follower in [sent, .processing, .succeeded, .returned] {
+          var written = payment("A\(all.count)")
+          if all.count % 3 == 0 { written.currency = Currency(code: "GBP") }
+          written.charge.state = state
+          if let reversal {
+            var operation = Operation(
+              reversal,
+              amount: all.count % 2 == 0 ? nil : 100,
+              at: clock.now
+            )
+            operation.state = follower
+            written.append(operation)
+          }
+          all.append(try journal.open(written))
+          clock.advance(3 * 60 * 60_000)
+        }
+      }
+    }
+    func sorted(_ totals: [Total]) -> [Total] {
+      totals.sorted { $0.group.lexicographicallyPrecedes($1.group) }
+    }
+    for keys in [[], [.status], [.day], [.provider, .status, .day]] as [Set<Total.Key>] {
+      var filters = [PaymentFilter(), PaymentFilter(env: .live), PaymentFilter()]
+      filters[2].since = all[20].createdAt
+      filters[2].statuses = [.succeeded, .unknown]
+      for filter in filters {
+        let totals = try journal.totals(filter, by: keys)
+        #expect(sorted(totals) == sorted(try journal.summed(filter, by: keys)))
+        if filter.env == .live { #expect(totals.isEmpty) }
+      }
+    }
+    // Counted by hand: 10 states, 12 payments each.
+    let totals = try journal.totals(PaymentFilter(), by: [])
+    #expect(totals.map(\.payments).reduce(0, +) == 120)
+    let captured = all.map(\.state.captured).reduce(0, +)
+    #expect(captured == 36 * 1050)
+    #expect(totals.map(\.charged).reduce(0, +) == captured)
+  }
+
+  /// A card refund with its own reference is an operation of the original payment too: it counts once.
+  @Test(arguments: Kind.all)
+  func `totals count a linked refund once`(_ kind: Kind) throws {
+    let journal = try journal(kind)
+    func refund(_ name: String, of original: String?) throws -> Payment {
+      var refund = payment(name)
+      refund.charge.kind = .refund
+      refund.charge.link = try original.map { try Reference($0) }
+      refund.charge.state = .succeeded
+      return refund
+    }
+    var sale = payment("SALE")
+    sale.charge.state = .succeeded
+    var mirrored = Operation(.refund, amount: 1050, at: clock.now)
+    mirrored.link = try Reference("R1")
+    mirrored.state = .succeeded
+    sale.append(mirrored)
+    _ = try journal.open(sale)
+    for payment in [
+      try refund("R1", of: "SALE"), try refund("R2", of: nil), try refund("R3", of: "ELSEWHERE"),
+    ] {
+      _ = try journal.open(payment)
+    }
+    let total = try #require(try journal.totals(PaymentFilter(), by: []).first)
+    #expect(total.payments == 3)
+    #expect(total.charged == 1050)
+    #expect(total.refunded == 3 * 1050)
+    #expect(try journal.summed(PaymentFilter(), by: []) == [total])
+  }
+
   /// Of a payment that was approved in part both amounts are found, newest first, with any other filter.
   @Test(arguments: Kind.all)
   func `finds and counts by amount and requested amount`(_ kind: Kind) throws {

@@ -110,20 +110,22 @@ import Testing
       among: [SimulatedPayTheory(), SimulatedToro(), SimulatedTrueLayer()]
     )
     options.seed = 7
-    options.clock = 1_800_000_000_000
+    options.clock = .standing(1_800_000_000_000)
     #expect(
-      SimulatorOptions(
+      try SimulatorOptions(
         headerValue: options.headerValue,
         among: [SimulatedPayTheory(), SimulatedToro(), SimulatedTrueLayer()]
       ) == options
     )
     let fault = #expect(throws: Fault.self) {
       try options.set(
-        fault: "part2:silense",
+        fault: "part2:silense-after",
         among: [SimulatedPayTheory(), SimulatedToro(), SimulatedTrueLayer()]
       )
     }
-    #expect(fault?.hint == "did you mean part2:silence? see: tender simulator scenarios")
+    #expect(
+      fault?.hint == "did you mean part2:silence-after? see: tender simulator scenarios part2:"
+    )
   }
 }
 
@@ -137,10 +139,10 @@ import Testing
   )
   func `takes clocks that can be reckoned with`(_ header: String, _ clock: Int?) {
     #expect(
-      SimulatorOptions(
+      (try? SimulatorOptions(
         headerValue: header,
         among: [SimulatedPayTheory(), SimulatedToro(), SimulatedTrueLayer()]
-      ).clock == clock
+      ))?.clock == clock.map { .standing($0) }
     )
   }
 }

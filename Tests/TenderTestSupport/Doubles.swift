@@ -211,6 +211,22 @@ extension ReferenceKey {
 package func == (reference: Reference, text: String) -> Bool { reference.text == text }
 
 extension Engine {
+  /// Checks an order and carries it out.
+  @discardableResult
+  package func execute(
+    _ order: Order,
+    on payment: Payment? = nil,
+    handle: String = "",
+    _ options: Options = Options()
+  ) throws(Fault) -> Report {
+    try execute(try checked(order, on: payment, handle: handle, options))
+  }
+
+  /// What an order would send, its rules checked.
+  package func preview(_ order: Order) throws(Fault) -> JSONObject {
+    try provider.preview(try checked(order).order)
+  }
+
   /// Captures a hold, or a part of it.
   package func confirm(
     _ payment: Payment?,

@@ -7,6 +7,8 @@ private import Glibc
 /// A TCP connection to this machine that says whatever it is told, and waits no longer than told.
 package final class RawClient {
   private let descriptor: Int32
+  /// Whether the other side has reset the connection.
+  package private(set) var isReset = false
 
   /// Connects to a port of 127.0.0.1; nil where nobody listens.
   package init?(port: Int) {
@@ -60,6 +62,7 @@ package final class RawClient {
       var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       guard unsafe poll(&polled, 1, milliseconds) > 0 else { break }
       let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+      isReset = count < 0 && errno == ECONNRESET
       guard count > 0 else { break }
       said += String(decoding: buffer.prefix(count), as: UTF8.self)
     }

@@ -5,12 +5,12 @@ import TenderTestSupport
 import Testing
 import Toro
 
-/// Sales and their undoing over a gateway whose answers are lost before and after the effect.
+/// Sales and their undoing over a gateway whose answers are lost before or after the effect.
 ///
-/// That a gateway refuses an authorisation that comes after its own cancellation advice is assumed, as
-/// the page of promises says: no effect is late here.
+/// It is assumed that a gateway refuses an authorization that arrives after its own cancellation advice, as
+/// `help promises` says. So no effect is late here.
 @Suite struct AdversaryTests {
-  /// It has no look-up that could lag.
+  /// There is no look-up that could lag.
   @Test(arguments: [Adversary.Manner.plain, .lying])
   func `says nothing that the books contradict, whatever happens`(
     _ manner: Adversary.Manner
@@ -75,7 +75,7 @@ import Toro
     var exit: Int32 = 0
     var status: Status?
     let known = try world.latest()
-    // Toro has no look-up: what another command left unknown is that command's to finish.
+    // Toro has no look-up, so only the command that left an operation unknown finishes it.
     let isOthers =
       known?.unknowns.contains { unknown in
         switch command {

@@ -6,9 +6,9 @@ import TenderTestSupport
 import Testing
 import Toro
 
-/// What of an answer is believed, and what is said of the rest.
+/// Which parts of an answer are believed, and how the rest is reported.
 @Suite struct BeliefTests {
-  /// What the message's own status says comes after what is signed in it.
+  /// Signed content takes precedence over the HTTP status.
   @Test(arguments: [400, 404, 409, 422, 429, 500, 503, 302])
   func `believes a signed answer whatever its HTTP status`(_ status: Int) throws {
     for (scenario, expected) in [("gateway:decline", Status.declined), ("card:tap", .succeeded)] {
@@ -22,9 +22,9 @@ import Toro
     }
   }
 
-  /// A status without a message in it proves nothing: what it may hide is undone.
+  /// An HTTP status without a message proves nothing, so the sale is undone.
   ///
-  /// After a refusal that the advice proves, the refusal is what the sale came to.
+  /// If the advice proves the refusal, the refusal is the outcome.
   @Test(
     arguments: [
       (400, Int32(12)), (409, 12), (422, 12), (401, 11), (403, 11), (404, 11), (405, 11), (413, 11),
@@ -61,7 +61,7 @@ import Toro
     #expect(try world.ledger().standing == 1)
   }
 
-  /// An answer with another word in it, signed anew.
+  /// Returns an answer with one element changed and signed again.
   private static func saying(_ word: String, _ element: String, _ bytes: [UInt8]) throws -> [UInt8]
   {
     let text = String(decoding: bytes, as: UTF8.self)
@@ -71,7 +71,7 @@ import Toro
     )
   }
 
-  /// What approves nothing makes no sense: it may be an approval of the whole, which is undone.
+  /// An approval of nothing makes no sense. The whole amount may be approved, so the sale is undone.
   @Test(arguments: ["<AuthrsdAmt>0.00</AuthrsdAmt>", "<AuthrsdAmt>0</AuthrsdAmt>"])
   func `an approval of nothing is undone`(_ amount: String) throws {
     let world = try ToroWorld()
@@ -89,7 +89,7 @@ import Toro
     #expect(try world.ledger().standing == 0)
   }
 
-  /// A refusal that proves nothing, and an acquirer that will not undo what may be behind it.
+  /// The refusal proves nothing, and the acquirer does not undo the sale.
   @Test func `does not believe a refusal where the acquirer undoes nothing`() throws {
     let world = try ToroWorld()
     let engine = try world.engine(scenario: "card:tap")
@@ -109,7 +109,7 @@ import Toro
     #expect(try world.latest()?.attempt?.isUnknown == true)
   }
 
-  /// A rejection instead of an answer, of the same exchange.
+  /// Returns a rejection in the same exchange, instead of an answer.
   private static func rejecting(_ answer: [UInt8], _ reason: String) -> [UInt8] {
     let text = String(decoding: answer, as: UTF8.self)
     let exchange = text.firstMatch(of: /<XchgId>([0-9]+)<\/XchgId>/)?.1 ?? ""
@@ -123,8 +123,7 @@ import Toro
     )
   }
 
-  /// A rejection carries no trailer: it may come after the effect, and only the advice proves that
-  /// nothing is left.
+  /// A rejection has no trailer and may come after the effect. Only the advice proves that nothing is left.
   @Test(arguments: [("PARS", false, Int32(7)), ("PARS", true, 9), ("SECU", true, 9)])
   func `a rejection is believed once what it may hide is undone`(
     _ reason: String,
@@ -148,7 +147,7 @@ import Toro
     #expect(try world.latest()?.attempt?.state.name == (exit == 9 ? .sent : .failed))
   }
 
-  /// An advice is refused without a trailer after it was heeded: the same advice again tells.
+  /// An advice is refused without a trailer after it was executed. The same advice again decides.
   @Test(arguments: ["405", "415", "401", "PARS", "SECU", "XXXX"])
   func `a refused advice proves nothing`(_ refusal: String) throws {
     let world = try ToroWorld()
@@ -168,7 +167,7 @@ import Toro
     #expect(again.status == .cancelled)
   }
 
-  /// Whoever rejects says who it is: the terminal manager by its own message (ISO 20022, catm.004).
+  /// The terminal manager rejects with its own message (ISO 20022, catm.004).
   @Test func `a rejection by the terminal manager has its name, whatever it rejects`() throws {
     let world = try ToroWorld()
     let engine = try world.engine(scenario: "card:tap")
@@ -197,7 +196,7 @@ import Toro
       scenario: "card:tap",
       change: { _, configuration in configuration.authorisationPath = "/v2/authorisations" }
     )
-    // The simulator knows no such path: 404, which the advice proves.
+    // The simulator answers an unknown path with 404, which the advice proves.
     let fault = #expect(throws: Fault.self) {
       try engine.sell(world.sale())
     }
@@ -213,7 +212,7 @@ import Toro
   struct Row: CustomTestStringConvertible {
     var name: String
     var change: @Sendable (String) -> String
-    /// The status it comes to; nil where it is not believed.
+    /// The resulting status; nil if the answer is not believed.
     var status: Status?
 
     var testDescription: String { name }
@@ -335,7 +334,7 @@ import Toro
     #expect(report.receipt.text("authCode")?.count == 6)
   }
 
-  /// Neither a yes nor a no to an advice: it is not known what became of it.
+  /// The answer to an advice is neither an approval nor a decline, so the effect is unknown.
   @Test(arguments: ["SUSP", "TECH", "PART", "XXXX"])
   func `does not take another word for an answer to an advice`(_ word: String) throws {
     let world = try ToroWorld()
@@ -352,7 +351,7 @@ import Toro
     world.wire.forge = nil
     let done = try world.engine().confirm(try world.latest(), handle: "A", amount: nil)
     #expect(done.status == .succeeded)
-    // One capture, however often it was asked for.
+    // There is one capture, however often it was requested.
     let advices = Set(
       world.wire.requests.dropFirst().compactMap { bytes in
         (try? XMLElement.read(bytes))?.children.first?.text("CmpltnAdvc/Tx/TxId/TxRef")
@@ -361,7 +360,7 @@ import Toro
     #expect(advices.count == 1)
   }
 
-  /// An answer may hold what no request may repeat.
+  /// An answer may contain values that a request must not repeat.
   @Test(arguments: ["1234", "1234567890123"])
   func `repeats of an answer what its schema has room for`(_ code: String) throws {
     let world = try ToroWorld()
@@ -391,7 +390,7 @@ import Toro
   }
 }
 
-/// Ctrl-C while the first message is under way.
+/// Ctrl-C while the first message is in progress.
 final class StopWhileAsked: HTTPExchange, Interruption, @unchecked Sendable {
   // Unchecked: a test works on one thread.
   var inner: (any HTTPExchange)?

@@ -5,8 +5,8 @@ import TenderTestSupport
 import Testing
 import Toro
 
-/// A reader made of what public logs and Miura's SDK show, packet by packet (`Vectors/mpi.json`), and
-/// of nothing that this project's own simulator does.
+/// A reader built from public logs and Miura's SDK, packet by packet (`Vectors/mpi.json`). It shares nothing
+/// with this project's simulator.
 ///
 /// CARD STATUS has no answer of its own: the log has two commands, one success and the event.
 private final class CapturedReader: ByteStream, DeviceExchange, @unchecked Sendable {
@@ -19,7 +19,7 @@ private final class CapturedReader: ByteStream, DeviceExchange, @unchecked Senda
   let pieces: Int
   private(set) var commands: [String] = []
   private var pending: [UInt8] = []
-  /// What comes once the next command has been answered.
+  /// The bytes that arrive after the next command was answered.
   private var late: [UInt8] = []
 
   init(_ acknowledgement: Acknowledgement, hasCardAlready: Bool, pieces: Int) {
@@ -94,7 +94,7 @@ private final class CapturedReader: ByteStream, DeviceExchange, @unchecked Senda
   func close() {}
 }
 
-/// The captured reader judges every sale, and the simulated one is held against the captures.
+/// Runs every sale on the captured reader, and compares the simulated reader with the captures.
 @Suite struct CapturedReaderTests {
   fileprivate static let cases = CapturedReader.Acknowledgement.allCases.flatMap {
     acknowledgement in
@@ -128,7 +128,7 @@ private final class CapturedReader: ByteStream, DeviceExchange, @unchecked Senda
     )
   }
 
-  /// Bytes to the simulated reader and what it says, both from a log or Toro/README, 4.
+  /// Sends bytes to the simulated reader and returns its answer. Both are from a log or Toro/README, 4.
   private func converse(
     _ world: ToroWorld,
     fault: String? = nil,
@@ -184,7 +184,7 @@ private final class CapturedReader: ByteStream, DeviceExchange, @unchecked Senda
     )
   }
 
-  /// The check byte of a packet: the exclusive or of all before it.
+  /// Returns a packet with its check byte: the exclusive or of all bytes before it.
   private func check(_ hex: String) throws -> String {
     Hex.encode([try #require(Hex.decode(hex)).reduce(0, ^)]).uppercased()
   }
@@ -219,10 +219,10 @@ private final class CapturedReader: ByteStream, DeviceExchange, @unchecked Senda
       "010000C70040" + "002904",
     ].map { "DFAF0109" + $0 }.joined()
     #expect(sent.contains { $0.contains("DB010000" + "36" + "E034" + areas) })
-    // The name alone: no extension, nothing behind it.
+    // The name has no extension, and nothing follows it.
     #expect(sent.contains { $0.hasPrefix("010009DB040000" + "04" + "7369676E") && $0.count == 26 })
     #expect(sent.contains { $0.contains("00A40000" + "08" + "7369676E2E706E67") })
-    // As many bytes as the file has.
+    // The read has as many bytes as the file.
     let size = String(picture.count, radix: 16, uppercase: true)
     #expect(sent.contains { $0.contains("00B00000" + size) })
   }
@@ -265,7 +265,7 @@ private final class CapturedReader: ByteStream, DeviceExchange, @unchecked Senda
   }
 }
 
-/// A reader with somebody who writes down what it is sent.
+/// A reader that records the commands it receives.
 final class WatchedReader: @unchecked Sendable {
   // Unchecked: a test works on one thread.
   fileprivate(set) var sent: [[UInt8]] = []

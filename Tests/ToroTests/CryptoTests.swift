@@ -4,8 +4,8 @@ import TenderSimulator
 import Testing
 import Toro
 
-/// Published values: card keys (DUKPT), the nexo MAC, CMAC, PBKDF2, and the trailers of the
-/// constructed messages (origin: `Vectors/README.md`).
+/// Published vectors: card keys (DUKPT), the nexo MAC, CMAC, PBKDF2, and the trailers of the constructed
+/// messages (origin: `Vectors/README.md`).
 @Suite struct CryptoTests {
   static let vectors = (try? Vectors.bytes("crypto.json")).flatMap { JSONReader.read($0) }
 
@@ -50,7 +50,7 @@ import Toro
     let left = Array(key.prefix(8))
     let padded = digest + [0x80, 0, 0, 0, 0, 0, 0, 0]
     let zero = [UInt8](repeating: 0, count: 8)
-    // Single DES in CBC, then the last block through the second half and the first again.
+    // Single DES in CBC. The last block is then processed with the second half and the first again.
     let chain = CardKeys.tdes(left + left, padded, vector: zero)
     let last = Array(chain.suffix(8))
     let inner = CardKeys.tdes(

@@ -6,8 +6,8 @@ import TenderTestSupport
 import Testing
 import Toro
 
-/// Every step of a sale with everything that can go wrong at it: the exit, the documented name, what
-/// the acquirer's books say, and what the same command does afterwards.
+/// Every fault at every step of a sale: the exit, the documented name, the acquirer's books, and the result
+/// of the same command afterwards.
 @Suite struct FaultTests {
   struct Row: CustomTestStringConvertible {
     var fault: String
@@ -19,7 +19,7 @@ import Toro
     var testDescription: String { fault }
   }
 
-  /// An authorisation that may have been heeded is undone in the same run: 12.
+  /// An authorization that may have been processed is undone in the same run: 12.
   static let authorisation: [Row] =
     [
       ("empty", 12, "malformedResponse"), ("garbage", 12, "malformedResponse"),
@@ -33,7 +33,7 @@ import Toro
       ("http-429", 11, "badGatewayResponse"), ("reject-secu", 7, "acceptorRejected"),
     ].map { Row(fault: "authorisation:" + $0.0, exit: $0.1, error: $0.2) }
 
-  /// A reader that fails before the acquirer was asked is 19; afterwards the sale is undone.
+  /// A reader that fails before the acquirer was asked ends in 19. Afterwards the sale is undone.
   static let reader: [Row] = {
     let troubles = [
       ("disconnect", "deviceDisconnected"), ("busy", "deviceBusy"), ("error", "deviceError"),
@@ -119,13 +119,14 @@ import Toro
     #expect(try world.ledger().standing == 0)
     let isUndone = row.exit == 12
     #expect(world.announced.last == (isUndone ? "cancelled" : world.announced.last))
-    // Undone is final; everything else left the reference free.
+    // An undone sale is final. Every other result leaves the reference free.
     let again = try world.engine().sell(order, newAttempt: isUndone)
     #expect(again.status == .succeeded && again.attemptNumber == 2)
     #expect(try world.ledger().standing == 1)
   }
 
-  /// The gateway falls silent, for the undoing as well: unknown until it speaks again.
+  /// The gateway stops answering, also for the undoing. The sale stays unknown until the gateway answers
+  /// again.
   @Test func `stays unknown until the undoing is answered`() throws {
     let world = try ToroWorld()
     let order = try world.sale()
@@ -148,13 +149,13 @@ import Toro
     let advices = world.wire.requests.dropFirst().compactMap { bytes in
       (try? XMLElement.read(bytes))?.children.first
     }
-    // Repeated: a new exchange each time, about the same transaction, and counted.
+    // Each repetition is a new exchange about the same transaction, and is counted.
     #expect(advices.count > 1)
     #expect(Set(advices.map { $0.text("Hdr/XchgId") }).count == advices.count)
     #expect(Set(advices.map { $0.text("CxlAdvc/Tx/TxId/TxRef") }).count == 1)
     #expect(advices.dropFirst().first?.text("Hdr/ReTrnsmssnCntr") == "1")
     #expect(advices.first?.text("CxlAdvc/Tx/FailrRsn") == "TIMO")
-    // Nor does a new attempt go past it.
+    // A new attempt cannot bypass it either.
     let second = try world.engine()
     silent.inner = world.wire.inner
     world.wire.inner = silent
@@ -170,7 +171,7 @@ import Toro
     )
   }
 
-  /// A completion whose answer is lost is sent again until it is answered.
+  /// A completion whose answer is lost is repeated until it is answered.
   @Test(arguments: [
     ("silence*1", Int32(0)), ("close-after*1", 0), ("bad-mac*1", 0), ("http-500*1", 0),
     ("silence", 9), ("truncated", 9), ("http-500", 9), ("reject-pars", 9), ("http-401", 9),
@@ -213,7 +214,7 @@ import Toro
     #expect(try world.ledger().standing == 0)
   }
 
-  /// A receipt that names nothing any more undoes nothing.
+  /// A receipt with masked identifiers undoes nothing.
   @Test func `never sends a reference that was masked`() throws {
     let world = try ToroWorld()
     let order = try world.sale()
@@ -231,7 +232,7 @@ import Toro
     #expect(try world.ledger() == (1, 1, 1))
   }
 
-  /// Who died between sending and hearing left an attempt in `sent`.
+  /// A process that died between request and answer left an attempt in `sent`.
   @Test func `undoes what a dead process left, and says so`() throws {
     let world = try ToroWorld()
     let order = try world.sale()
@@ -252,7 +253,7 @@ import Toro
     #expect(try world.latest()?.attempt?.preparation == nil)
   }
 
-  /// What the adapter keeps of a sale while it is not known what became of it.
+  /// Returns what the adapter stores of a sale while its result is unknown.
   private static func kept(_ payment: Payment) -> String? {
     guard let receipt = payment.attempt?.result["receipt"]?.object else { return nil }
     let sale: JSONObject = [
@@ -298,7 +299,7 @@ import Toro
   }
 }
 
-/// Does everything and says nothing.
+/// Executes every message and never answers.
 final class SilentGateway: HTTPExchange, @unchecked Sendable {
   // Unchecked: a test works on one thread.
   var inner: (any HTTPExchange)?
@@ -309,14 +310,14 @@ final class SilentGateway: HTTPExchange, @unchecked Sendable {
     _ permit: SendPermit?,
     by deadline: Deadline
   ) throws(Fault) -> HTTPResponse {
-    // The authorisation arrives; what is to undo it does not.
+    // The authorization arrives. The message that would undo it does not.
     if isFirst { _ = try inner?.send(request, permit, by: deadline) }
     isFirst = false
     throw Fault(.providerError, effect: .unknown, code: "no_answer", "no answer")
   }
 }
 
-/// Nobody is at the till.
+/// A till without an attendant.
 struct Nobody: Attendant {
   var canCompare: Bool { false }
 

@@ -26,7 +26,7 @@ import Toro
     }
   }
 
-  /// Every packet of the file that is whole.
+  /// Every complete packet of the file.
   static let whole: [Packet] =
     ((try? packets("captured")) ?? []) + ((try? packets("constructed")) ?? [])
 
@@ -63,7 +63,7 @@ import Toro
     #expect(objects[tag: 0xdfae02]?.count == 64)
     #expect(objects[tag: 0xdfae03].map(Hex.encode) == "FFFF9876543210E00001")
     #expect(objects[tag: 0x9f34].map(Hex.encode) == "020300")
-    // An event between the two packets of a chain belongs to neither.
+    // An event between the two packets of a chain belongs to neither of them.
     let event = try #require(Hex.decode("014008E10448020300900075"))
     var mixed = FrameDecoder()
     let found = try mixed.receive(chained.bytes.prefix(258) + event + chained.bytes.dropFirst(258))
@@ -159,7 +159,7 @@ import Toro
     #expect(Hex.encode(row.command.frame) == Hex.encode(packet.bytes))
   }
 
-  /// The vectors ask the host to choose the application (DFA204); tender lets the customer.
+  /// In the vectors, the host chooses the application (DFA204). Here the customer does.
   @Test(arguments: [false, true]) func `begins a transaction with the chip`(isRefund: Bool) throws {
     let money = Money(minorUnits: 1000, currency: try #require(Currency(code: "GBP")))
     let frame = ReaderCommand.start(

@@ -5,7 +5,7 @@ import TenderTestSupport
 import Testing
 import Toro
 
-/// The simulated gateway against messages that were not written by the adapter.
+/// The simulated gateway with messages that the adapter did not write.
 @Suite struct GatewayTests {
   static let paths = [
     "01-authreq-purchase-contact-capture": "/v1/caaa/authorisation-request",
@@ -40,14 +40,14 @@ import Toro
     #expect(answer.text("Hdr/XchgId") == "1")
     let refund = try post(world, path, try Vectors.text("xml/08-authreq-refund.xml"))
     #expect(refund.text("AuthstnRspn/TxRspn/AuthstnRslt/RspnToAuthstn/Rspn") == "APPR")
-    // What was given back cannot be cancelled any more.
+    // A refunded sale can no longer be cancelled.
     let cancellation = try post(
       world,
       try #require(Self.paths["12-cancellation-advice"]),
       try Vectors.text("xml/12-cancellation-advice.xml")
     )
     #expect(cancellation.text("CxlAdvcRspn/Tx/Rspn") == "DECL")
-    // The same exchange number again.
+    // The exchange number is used twice.
     let again = try post(world, path, purchase)
     #expect(again.text("Rjct/RjctRsn") == "DPMG")
   }
@@ -153,7 +153,7 @@ import Toro
     #expect(try world.ledger() == (1, 0, 0))
   }
 
-  /// What an acquirer refuses about a sale of 10.00 that was authorised, and not captured.
+  /// Advices that an acquirer refuses for an authorized sale of 10.00 without capture.
   static let refusals: [(advice: String, changes: [String: String])] = [
     ("09-completion-advice-capture", ["<TtlAmt>10.00<": "<TtlAmt>10.01<"]),
     ("09-completion-advice-capture", ["<TtlAmt>10.00<": "<TtlAmt>0.00<"]),
@@ -197,7 +197,7 @@ import Toro
     #expect(try world.booked("sale-12345") == [600, 0])
   }
 
-  /// Authorises the constructed purchase without capture.
+  /// Authorizes the constructed purchase without capture.
   private func authorise(_ world: ToroWorld) throws {
     let text = try Vectors.text("xml/01-authreq-purchase-contact-capture.xml")
       .replacing("<TxCaptr>true<", with: "<TxCaptr>false<")

@@ -3,7 +3,7 @@ import Testing
 import Toro
 
 @Suite struct ReaderGrowthTests {
-  /// Whole packets, chained ones that never end, and bytes one at a time.
+  /// Complete packets, endless chains, and single bytes.
   @Test(
     arguments: [[1, 0, 2, 0x90, 0, 0x93], [1, 1, 1, 5, 4], [1, 0x40, 2, 0x90, 0, 0xd3]] as [[UInt8]]
   )

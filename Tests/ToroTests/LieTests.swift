@@ -5,7 +5,7 @@ import TenderTestSupport
 import Testing
 import Toro
 
-/// One lie in one answer of the gateway; afterwards books and journal are the same to the penny.
+/// One lie in one answer of the gateway. Afterwards books and journal agree to the penny.
 @Suite struct LieTests {
   private static let commands = ["sale", "hold", "capture", "part", "release", "reverse"]
 
@@ -39,7 +39,7 @@ import Toro
       }
     }
     let isLater = !["sale", "hold"].contains(command)
-    // Of another machine's payment this journal knows nothing.
+    // This journal knows nothing about another machine's payment.
     if isLater { _ = try other.engine().sell(order("B")) }
     let rehearsing = try other.engine()
     let rehearsal = OneLie(truly: try #require(other.wire.inner))
@@ -76,7 +76,7 @@ import Toro
     return row
   }
 
-  /// What of the journal the books contradict.
+  /// Returns the contradictions between journal and books.
   private static func problems(_ world: ToroWorld, _ moment: String) throws -> [String] {
     let booked = try world.booked()
     let standing = try world.ledger().standing

@@ -5,12 +5,12 @@ import TenderTestSupport
 import Testing
 import Toro
 
-/// A reader that answers by a script: frames in any pieces, at any moment.
+/// A reader with scripted answers: frames in pieces of any size, at any moment.
 final class ScriptedReader: ByteStream, DeviceExchange, @unchecked Sendable {
   // Unchecked: a test works on one thread.
-  /// What comes after a command, by CLA and INS; each entry is used once, then answered plainly.
+  /// The answers to a command, by CLA and INS. Each is used once; then the answer is plain.
   var script: [UInt16: [[UInt8]]] = [:]
-  /// How many bytes come at a time.
+  /// The number of bytes that arrive at a time.
   var pieces = Int.max
   private(set) var commands: [UInt16] = []
   private var pending: [UInt8] = []
@@ -38,11 +38,11 @@ final class ScriptedReader: ByteStream, DeviceExchange, @unchecked Sendable {
 
   func close() {}
 
-  /// Serial number, and keys for card data and PINs.
+  /// The serial number, and keys for card data and PINs.
   private static let plain: [UInt16: [UInt8]] = [
     0xd000: packet(TLV(0xe1, holding: [TLV(0x9f1e, Array("11111111".utf8))]).encoded),
     0xeee0: packet([0xe1, 5, 0xdf, 0xae, 1, 1, 6]),
-    // CARD STATUS is answered by its event alone (Toro/README, 4.3).
+    // CARD STATUS is answered with an event only (Toro/README, 4.3).
     0xd060: [],
   ]
 
@@ -60,7 +60,7 @@ final class ScriptedReader: ByteStream, DeviceExchange, @unchecked Sendable {
     packet(TLV(0xe1, holding: [TLV(0x48, status)]).encoded, unsolicited: true)
   }
 
-  /// The constructed answer of a chip that goes online, in two packets.
+  /// Returns the constructed answer of a chip that goes online, in two packets.
   static func online() throws -> [UInt8] {
     try #require(
       FrameTests.whole.first { $0.name == "E4 online authorisation required (chained)" }
@@ -87,7 +87,8 @@ final class ScriptedReader: ByteStream, DeviceExchange, @unchecked Sendable {
   private static let noCard = ScriptedReader.card([0, 0])
   private static let ok = ScriptedReader.packet([])
 
-  /// Chip: inserted while a tap is awaited, chained answer, approved.
+  /// Returns a reader with a chip that is inserted during a contactless prompt, a chained answer and an
+  /// approval.
   private func chip() throws -> ScriptedReader {
     let reader = ScriptedReader()
     reader.script = [
@@ -111,7 +112,7 @@ final class ScriptedReader: ByteStream, DeviceExchange, @unchecked Sendable {
     let message = try #require(try XMLElement.read(sent))
     let card = message.children.first?["AuthstnReq"]?["Envt"]?["Card"]
     let envelope = card?["PrtctdCardData"]?["EnvlpdData"]
-    // The data as the reader encrypted it, its key's serial number in two halves.
+    // The encrypted data, and the key's serial number in two halves.
     #expect(
       envelope?.text("NcrptdCntt/NcrptdData")
         == Base64.encode([UInt8](repeating: 0xa5, count: 64))
@@ -139,7 +140,7 @@ final class ScriptedReader: ByteStream, DeviceExchange, @unchecked Sendable {
     #expect(reader.commands.contains(0xd0ff))
   }
 
-  /// The answer of the tap is on its way when the abort is sent: it is the tap's, not the abort's.
+  /// The contactless answer is about to arrive when the abort is sent. It does not answer the abort.
   @Test func `tells an abort's answer from that of what it ends`() throws {
     let reader = try chip()
     reader.script[0xdec1] = [[]]
@@ -192,7 +193,7 @@ final class ScriptedReader: ByteStream, DeviceExchange, @unchecked Sendable {
     #expect(world.wire.requests.isEmpty)
   }
 
-  /// MSR allowed after a chip that fails: the stripe within its time, else the chip's own error.
+  /// After a chip that fails with MSR allowed: the stripe within its time limit, else the chip's error.
   @Test(arguments: [(UInt16(0x9f28), "unsupportedCard"), (0x9f30, "cardReadError")])
   func `falls back to the stripe, or ends with why`(_ status: UInt16, _ error: String) throws {
     let reader = try chip()
@@ -225,13 +226,13 @@ final class ScriptedReader: ByteStream, DeviceExchange, @unchecked Sendable {
       }
       let (_, exit, world) = try run(reader)
       #expect([0, 3, 12, 13, 19].contains(exit))
-      // Nothing stands that the caller was not told of.
+      // No sale exists that was not reported to the caller.
       if exit != 0 { #expect(try world.ledger().standing == 0) }
     }
   }
 }
 
-/// Somebody presses Ctrl-C once a command has been sent.
+/// Ctrl-C as soon as a command was sent.
 final class StopAfter: Interruption, @unchecked Sendable {
   // Unchecked: a test works on one thread.
   private let reader: ScriptedReader

@@ -8,7 +8,7 @@ import TenderTestSupport
 import Testing
 import Toro
 
-/// Captures, voids and refunds as operations of their own, compared with the acquirer's books.
+/// Captures, voids and refunds as operations, compared with the acquirer's books.
 @Suite struct OperationTests {
   private func hold(_ world: ToroWorld, _ amount: Int = 1000) throws {
     let held = try world.engine().sell(try world.sale("A", amount) { $0.captures = false })
@@ -70,7 +70,7 @@ import Toro
     #expect(throws: Fault.self) { try confirm(world, 300) }
     #expect(world.wire.requests.count == 2)
     #expect(try looked(world).receipt["amount"] == 700)
-    // What is refunded as a whole is what was captured.
+    // A whole refund refunds the captured amount.
     let back = try refund(world, nil)
     #expect(back.status == .cancelled && back.receipt["captured"] == false)
     #expect(try text(world).contains("<TtlAmt>7.00</TtlAmt>"))
@@ -90,7 +90,7 @@ import Toro
     #expect(try world.latest()?.state.status == .refunded)
   }
 
-  /// The answer to a part's completion is lost: the same advice about the same amount is sent again.
+  /// The answer to a partial completion is lost. The same advice with the same amount is sent again.
   @Test func `finishes a lost capture of a part with the same advice`() throws {
     let world = try ToroWorld()
     try hold(world)
@@ -114,7 +114,7 @@ import Toro
     #expect(try world.booked() == [700, 0])
   }
 
-  /// A cancel of a sale whose capture is unknown is an operation of its own, and needs no look.
+  /// The cancellation of a sale with an unknown capture is an operation and needs no look-up.
   @Test(arguments: ["completion:close-before", "completion:close-after"])
   func `cancels what a lost capture may have captured`(_ fault: String) throws {
     let world = try ToroWorld()
@@ -129,7 +129,7 @@ import Toro
     #expect(try world.booked() == [0, 0])
   }
 
-  // MARK: What a status shows
+  // MARK: Shown status
 
   @Test(arguments: [true, false])
   func `shows one state after a cancel`(_ captures: Bool) throws {
@@ -152,7 +152,7 @@ import Toro
     #expect(again.replayed == true && again.receipt["captured"] == true)
   }
 
-  /// The amount that the customer's gratuity makes is what was asked for.
+  /// The requested amount includes the customer's gratuity.
   @Test func `counts the gratuity of the menu`() throws {
     let world = try ToroWorld()
     _ = try world.engine(scenario: "card:tip_2").sell(
@@ -175,7 +175,7 @@ import Toro
         == true
     )
     #expect(try world.engine().sell(try world.refund("R1", of: "A", 400)).status == .succeeded)
-    // Typed again, it is the refund that was made.
+    // The same command again names the refund that was made.
     let same = #expect(throws: Fault.self) { try refund(world, 400) }
     #expect(same?.hint?.hasSuffix("--amount 4.00 --reference R1") == true)
     for rest in [try? refund(world, nil), try? cancel(world)] { #expect(rest == nil) }
@@ -196,7 +196,7 @@ import Toro
     #expect(try world.booked() == [1000, 1000])
   }
 
-  // MARK: What the acquirer has not processed
+  // MARK: Suspended sales
 
   @Test(arguments: [true, false])
   func `ends a suspended sale by a cancel`(_ captures: Bool) throws {
@@ -215,9 +215,9 @@ import Toro
   }
 }
 
-/// A cancel in another shell, while the acquirer is asked or later.
+/// A cancellation from another process, while the acquirer is asked or later.
 @Suite struct StopTests {
-  /// Asks for the stop once the acquirer has processed the first message.
+  /// Requests the stop once the acquirer has processed the first message.
   final class StoppingGateway: HTTPExchange {
     let inner: any HTTPExchange
     let stop: @Sendable () -> Void
@@ -238,7 +238,7 @@ import Toro
     }
   }
 
-  /// Asks for the stop while the signatures are compared.
+  /// Requests the stop while the signatures are compared.
   struct StoppingAttendant: Attendant {
     let stop: @Sendable () -> Void
 

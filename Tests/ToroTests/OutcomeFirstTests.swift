@@ -7,7 +7,7 @@ import TenderTestSupport
 import Testing
 import Toro
 
-/// An approval is in the journal before reader, event or standard output hears of it.
+/// An approval is in the journal before the reader, an event or standard output shows it.
 @Suite struct OutcomeFirstTests {
   private static let scenarios = ["card:tap", "card:swipe", "card:chip_pin", "card:chip_signature"]
 
@@ -25,7 +25,7 @@ import Toro
     let report = try engine.sell(world.sale())
     #expect(report.status == .succeeded)
     #expect(seen.withLock { $0 } == ["succeeded"])
-    // One line of the history for the outcome.
+    // The history has one line for the outcome.
     let history = try world.journal.history(of: try #require(try world.latest()))
     #expect(history.filter { $0.note == "outcome" }.count == 1)
   }
@@ -36,7 +36,7 @@ import Toro
   ) throws {
     let world = try ToroWorld()
     let watched = WatchedReader()
-    // Full from the moment at which the request is out.
+    // The disk is full as soon as the request is sent.
     let isSent = Mutex(false)
     let journal = FailingJournal(world.journal) { attempt, note in
       if note == "sent" {
@@ -55,7 +55,7 @@ import Toro
     #expect(!watched.sent.contains { Hex.encode($0).contains(approved) })
     #expect(try world.ledger().authorised == 1)
     #expect(try world.ledger().standing == 0)
-    // The next run hears that it is undone, and takes nothing.
+    // The next run reports the undoing, and charges nothing.
     let again = try world.engine().sell(world.sale())
     #expect(again.status == .cancelled)
     #expect(again.fault?.exitStatus == 12)
@@ -80,7 +80,7 @@ import Toro
     #expect(try world.ledger().standing == 1)
   }
 
-  /// A cancel waits while a repetition of the sale, which waited before it, sells.
+  /// A cancellation waits while a repetition of the sale, which waited before it, sells.
   @Test func `a cancel undoes what was sold while it waited`() throws {
     let world = try ToroWorld()
     let stopped = try world.engine(scenario: "card:no_card").sell(world.sale())
@@ -95,7 +95,7 @@ import Toro
     #expect(try world.ledger().standing == 0)
   }
 
-  /// Brings every cancellation advice twice, as a network may.
+  /// Delivers every cancellation advice twice, as a network may.
   struct Doubler: HTTPExchange {
     let inner: any HTTPExchange
 
@@ -105,7 +105,7 @@ import Toro
       by deadline: Deadline
     ) throws(Fault) -> HTTPResponse {
       let body = String(decoding: request.body, as: UTF8.self)
-      // The first of each exchange alone: what is repeated has another number.
+      // Only the first message of each exchange is doubled. A repetition has another number.
       if body.contains("CxlAdvc"), body.contains("<ReTrnsmssnCntr>") == false {
         _ = try inner.send(request, nil, by: deadline)
       }
@@ -123,7 +123,7 @@ import Toro
     #expect(try world.ledger().standing == 0)
   }
 
-  /// A confirm is lost, then a cancel: whoever resumes goes on cancelling.
+  /// A confirm is lost, and then a cancel. `resume` continues the cancellation.
   @Test func `a cancel that was not answered is never turned into a capture`() throws {
     let world = try ToroWorld()
     _ = try world.engine().sell(world.sale { $0.captures = false })
@@ -204,13 +204,13 @@ import Toro
     #expect(try take(world.refund("B1", of: "A", 300)).status == .succeeded)
     world.clock.advance(1000)
     #expect(try take(world.refund("B2", of: "A", 300)).status == .succeeded)
-    // Older than this is B1 alone, and the original still counts it.
+    // Only B1 is older than this, and the original still counts it.
     let filter = PaymentFilter(env: .simulator, provider: ToroProvider.name)
     #expect(try world.journal.prune(before: world.clock.now - 500, filter) == 0)
     let tooMuch = #expect(throws: Fault.self) { try take(world.refund("B3", of: "A", 500)) }
     #expect(tooMuch?.code == "refund_exceeds")
     #expect(try world.latest("A")?.reversals.count == 2)
-    // Once the original is gone nothing needs them any more.
+    // Without the original, nothing needs them any more.
     #expect(try world.journal.prune(before: world.clock.now + 1, filter) > 0)
     #expect(try world.latest("A") == nil)
     _ = try world.journal.prune(before: world.clock.now + 1, filter)

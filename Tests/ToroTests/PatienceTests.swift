@@ -4,7 +4,7 @@ import TenderTestSupport
 import Testing
 import Toro
 
-/// A reader that answers by a script up to a command, and from then on never stops talking.
+/// A reader that follows a script up to a command, and then never stops sending.
 final class TalkativeReader: ByteStream, DeviceExchange, @unchecked Sendable {
   // Unchecked: a test works on one thread.
   static let most = 50_000
@@ -28,14 +28,14 @@ final class TalkativeReader: ByteStream, DeviceExchange, @unchecked Sendable {
     let event = try inner.receive(milliseconds: milliseconds)
     guard case .nothing = event, inner.commands.contains(command) else { return event }
     count += 1
-    // Bounded, so that a sale that never ends fails the test, and does not hang it.
+    // The bound makes an endless sale fail the test instead of hanging it.
     return count < Self.most ? .bytes(talk) : .ended
   }
 
   func close() {}
 }
 
-/// A step of a sale has one deadline, whatever the reader says meanwhile.
+/// A step of a sale has one deadline, whatever the reader sends meanwhile.
 @Suite struct PatienceTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String
@@ -47,7 +47,7 @@ final class TalkativeReader: ByteStream, DeviceExchange, @unchecked Sendable {
     var testDescription: String { name }
   }
 
-  /// An event of the battery, which no step waits for.
+  /// A battery event, which no step waits for.
   private static let battery = ScriptedReader.packet([0xe1, 3, 0xc4, 1, 5], unsolicited: true)
   private static let noCard = ScriptedReader.card([0, 0])
   private static let card = ScriptedReader.card([3, 0])
@@ -119,7 +119,7 @@ final class TalkativeReader: ByteStream, DeviceExchange, @unchecked Sendable {
     #expect(world.wire.requests.isEmpty)
   }
 
-  /// Some firmware neither reports its slot nor acknowledges.
+  /// Some firmware neither reports its slot nor acknowledges the command.
   @Test func `a reader that is silent after CARD STATUS sells`() throws {
     let reader = ScriptedReader()
     reader.script = [

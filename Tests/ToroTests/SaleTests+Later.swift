@@ -6,7 +6,7 @@ import TenderTestSupport
 import Testing
 import Toro
 
-/// Signatures, and what comes after a sale: capture, cancellation, refund.
+/// Signatures, and the operations after a sale: capture, cancellation, refund.
 extension SaleTests {
   @Test(arguments: [true, false])
   func `takes a signature on the reader`(matches: Bool) throws {
@@ -86,7 +86,7 @@ extension SaleTests {
     #expect(try refund("R3", 1500).status == .succeeded)
     #expect(try world.latest("P")?.state.status == .refunded)
     #expect(throws: Fault.self) { try refund("R4", 1) }
-    // Cancellation a refund gives the right to it back.
+    // Cancelling a refund restores what can be refunded.
     #expect(try world.engine().cancel(try world.latest("R3"), handle: "R3").status == .cancelled)
     #expect(try world.latest("P")?.state.status == .partiallyRefunded)
     #expect(try refund("R5", 1500).status == .succeeded)

@@ -14,7 +14,7 @@ import Toro
     var states: [String]
     var status: Status?
     var exit: Int32
-    /// Fields of the receipt that this row is about; nil for one that must not be there.
+    /// The receipt's fields that this row checks; nil for a field that must be absent.
     var receipt: [String: JSON?] = [:]
     /// The documented name under `result.error`.
     var error: String?
@@ -239,7 +239,7 @@ import Toro
     #expect(Array(world.announced.dropFirst().dropLast()) == row.states)
     #expect(world.announced.last == result.text("state"))
     for (field, value) in row.receipt { #expect(result["receipt"]?[field] == value, "\(field)") }
-    // Who was declined, cancelled or undone owes nothing.
+    // Nothing is charged for a declined, cancelled or undone sale.
     let stands = [.succeeded, .requiresConfirmation].contains(row.status)
     #expect(try world.ledger().standing == (stands ? 1 : 0))
   }

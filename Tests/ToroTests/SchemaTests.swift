@@ -6,9 +6,9 @@ import TenderTestSupport
 import Testing
 import Toro
 
-/// Every message of either side against its schema (ISO 20022, V12 set).
+/// Checks every message of both sides against its schema (ISO 20022, V12 set).
 @Suite struct SchemaTests {
-  /// What a message's own namespace says of it; nil where it fits.
+  /// Returns the schema's complaint about a message; nil if it is valid.
   static func complaint(_ bytes: [UInt8]) throws -> String? {
     let document = try #require(try XMLElement.read(bytes))
     let name = document.namespace.split(separator: ":").last.map(String.init) ?? ""

@@ -8,7 +8,7 @@ import TenderTestSupport
 import Testing
 import Toro
 
-/// The adapter, a journal, the simulated reader and gateway, with a clock that tests move.
+/// The adapter, a journal, the simulated reader and gateway, with a clock that tests advance.
 final class ToroWorld {
   let folder: URL
   let clock = ManualClock()
@@ -33,10 +33,10 @@ final class ToroWorld {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  /// The states that were announced.
+  /// The announced states.
   var announced: [String] { states.all }
 
-  /// An engine over the simulator in process, as a new process would have it.
+  /// Returns an engine with the in-process simulator, as a new process would have it.
   func engine(
     scenario: String? = nil,
     fault: String? = nil,
@@ -76,7 +76,7 @@ final class ToroWorld {
     )
   }
 
-  /// The adapter alone.
+  /// Returns the adapter alone.
   func provider(
     scenario: String? = nil,
     fault: String? = nil,
@@ -123,7 +123,7 @@ final class ToroWorld {
     )
   }
 
-  /// The ids and keys that the simulated gateway knows.
+  /// Returns the ids and keys that the simulated gateway accepts.
   static func configuration(_ env: Env = .simulator) -> ToroConfiguration {
     var configuration = ToroConfiguration(env: env)
     configuration.passphrase = SharedSecret(ToroCatalog.passphrase)
@@ -143,7 +143,7 @@ final class ToroWorld {
     return configuration
   }
 
-  /// A purchase of some pounds.
+  /// Returns an order for a purchase in pounds.
   func sale(
     _ reference: String = "A",
     _ amount: Int = 1000,
@@ -158,7 +158,7 @@ final class ToroWorld {
     return order
   }
 
-  /// The refund of a sale in the journal.
+  /// Returns an order that refunds a sale in the journal.
   func refund(_ reference: String, of original: String, _ amount: Int) throws -> SaleOrder {
     let receipt = try latest(original)?.attempt?.result["receipt"]?.object
     return try sale(reference, amount) { order in
@@ -172,14 +172,14 @@ final class ToroWorld {
     try journal.payment(.init(env: .simulator, provider: ToroProvider.name, reference: reference))
   }
 
-  /// The money of a reference by the acquirer's own books, in minor units.
+  /// Returns the amounts of a reference in the acquirer's books, in minor units.
   func booked(_ reference: String = "A") throws -> [Int] {
     let path = folder.path + "/simulator.db"
     let money = try LedgerAudit.saleMoney(path: path, reference: reference)
     return [money.captured, money.returned]
   }
 
-  /// What the acquirer's own books say of a reference.
+  /// Returns the acquirer's books for a reference.
   func ledger(
     _ reference: String = "A"
   ) throws -> (authorised: Int, standing: Int, captured: Int) {
@@ -187,16 +187,16 @@ final class ToroWorld {
   }
 }
 
-/// Passes requests on, and keeps every message that went either way.
+/// Forwards requests, and records the messages of both directions.
 final class Recorder: HTTPExchange, @unchecked Sendable {
   // Unchecked: a test works on one thread.
   var inner: (any HTTPExchange)?
   private(set) var requests: [[UInt8]] = []
   private(set) var addresses: [String] = []
   private(set) var answers: [[UInt8]] = []
-  /// Changes an answer on its way.
+  /// Changes an answer before it arrives.
   var forge: (([UInt8]) -> [UInt8])?
-  /// The status of the answers from here on; nil for their own.
+  /// The HTTP status of the following answers; nil for their own.
   var status: Int?
 
   func send(
@@ -215,7 +215,7 @@ final class Recorder: HTTPExchange, @unchecked Sendable {
   }
 }
 
-/// Somebody who signs, and finds that it matches.
+/// An attendant who signs and accepts the signature.
 struct AgreeableAttendant: Attendant {
   var matches = true
 
@@ -232,7 +232,7 @@ extension Engine {
     try execute(.sale(order), Engine.Options(newAttempt: newAttempt))
   }
 
-  /// Ends what is unknown, as `journal resume --finish` does.
+  /// Finishes an unknown operation, as `journal resume --finish` does.
   func finish(_ payment: Payment) throws(Fault) -> Report {
     try resume(payment, finish: true, resend: false)
   }
@@ -252,7 +252,7 @@ enum Vectors {
     String(decoding: try bytes(name), as: UTF8.self)
   }
 
-  /// A message with a MAC that fits its body again.
+  /// Returns a message with a valid MAC for its changed body.
   static func signed(_ text: String, _ body: String) throws -> [UInt8] {
     let key = try MessageKey(
       passphrase: SharedSecret(ToroCatalog.passphrase),

@@ -6,7 +6,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// Creations and refunds over another side that misbehaves.
+/// Creations and refunds over a misbehaving provider.
 @Suite struct AdversaryTests {
   static let window = 60_000
 
@@ -87,7 +87,7 @@ import TrueLayer
           )
         }
         exit = report.fault?.exitStatus ?? 0
-        // A refund that was answered stands; how far it has come is another question.
+        // An answered refund is certain. Its progress is not.
         status = exit == 0 && (command != "resume" || subject == "creation") ? .succeeded : nil
       } catch {
         exit = error.exitStatus

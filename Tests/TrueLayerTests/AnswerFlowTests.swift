@@ -5,9 +5,9 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// The answers that come in the middle of a run: creations, steps, refunds, a direct return.
+/// Answers in the middle of a run: creations, steps, refunds, a direct return.
 extension AnswerTests {
-  /// An answer to a creation or a step of the flow, and where the run ends.
+  /// An answer to a creation or a step of the flow, and the end of the run.
   struct Flow: CustomTestStringConvertible {
     var file: String
     var isCreation = false
@@ -182,7 +182,7 @@ extension AnswerTests {
     #expect(try world.latest("A")?.unknowns.isEmpty == true)
   }
 
-  /// A refund's published state: file, status of the payment, exit.
+  /// A published refund state: file, status of the payment, exit.
   @Test(arguments: [
     ("pending", Status.succeeded, Int32(0)), ("authorized", .succeeded, 0),
     ("executed", .partiallyRefunded, 0), ("failed", .succeeded, 3),
@@ -196,14 +196,14 @@ extension AnswerTests {
       try Self.answer("truelayer-java/auth/200.access_token")
     )
     let published = try Self.answer(java + "200.get_payment_by_id.bank_transfer.settled")
-    // Its id is masked where it was published, and no id can be that.
+    // The published sample has a masked id, which no real id can be.
     let masked = try #require(JSONReader.read(published)?["id"]?.text)
     let id = Self.id
     let settled = published.replacingOccurrences(of: masked, with: id)
     let path = "/v3/payments/\(id)"
     let refund = try Self.answer(java + "200.get_payment_refund_by_id." + name)
     let world = try World()
-    // What was made elsewhere is asked for twice.
+    // A resource created elsewhere is read twice.
     let asked = StubHTTP.Step("GET", path, 200, settled)
     _ = try world.engine(over: StubHTTP([token, asked, asked]))
       .pay(try world.existing(id))
@@ -304,7 +304,7 @@ extension AnswerTests {
     #expect(stub.left == 0)
     #expect(report.result == ["state": "redirect"])
     #expect(world.guide.addresses == ["https://a-redirect-uri.com"])
-    // One branch and one scheme leave nothing to choose; what the payer consents to is said.
+    // A single branch and a single scheme need no choice. The payer's consent is reported.
     let bodies = stub.requests.map { String(decoding: $0.body, as: UTF8.self) }
     #expect(bodies[5] == #"{"branch_id":"main-branch"}"#)
     #expect(bodies[7] == #"{"scheme_id":"faster_payments_service"}"#)

@@ -5,7 +5,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// Every published answer that a command can receive, decoded to the right record.
+/// Every published answer that a command can receive gives the right record.
 @Suite struct AnswerTests {
   static func answer(_ name: String) throws -> String {
     try String(
@@ -53,7 +53,7 @@ import TrueLayer
       isFinal: false,
       lastFour: "3456"
     ),
-    // To a merchant account: the end is settled.
+    // For a merchant account, the last state is settled.
     Look(
       file: payments + "bank_transfer.executed",
       status: .pending,
@@ -333,7 +333,7 @@ import TrueLayer
   @Test(arguments: refusals) func `a published error`(_ refusal: Refusal) throws {
     let collection = refusal.kind == .mandate ? "mandates" : "payments"
     let body = try Self.answer(refusal.file)
-    // As often as a read is repeated.
+    // A read is repeated this many times.
     let steps = (0..<4).map { _ in
       StubHTTP.Step("GET", "/v3/\(collection)/\(Self.id)", refusal.status, body)
     }

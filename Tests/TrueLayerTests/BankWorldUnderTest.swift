@@ -8,7 +8,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// The adapter, a journal and some other side, with a clock that tests move.
+/// The adapter, a journal and a provider, with a clock that tests advance.
 final class World {
   let folder: URL
   let clock = ManualClock()
@@ -16,9 +16,9 @@ final class World {
   let redactor = Redactor()
   let guide: SilentGuide
   let states = States()
-  /// What stands before the journal, where something does.
+  /// A journal in front of the real one, if there is one.
   var front: (any Journal)?
-  /// What the adapter waits by, where that is not `clock`.
+  /// The clock of the adapter's pauses, if it is not `clock`.
   var pauses: (any Clock)?
 
   final class States: Sendable {
@@ -38,12 +38,12 @@ final class World {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  /// The states that were announced.
+  /// The announced states.
   var announced: [String] { states.all }
 
   static let privateKey = BankCatalog.privateKey
 
-  /// An engine over the simulator in process, as a new process would have it.
+  /// Returns an engine with the in-process simulator, as a new process would have it.
   func engine(
     scenario: String? = nil,
     fault: String? = nil,
@@ -66,7 +66,7 @@ final class World {
     return engine(over: wrap(simulator), listens: listens, change: change)
   }
 
-  /// An engine over anything that carries HTTP.
+  /// Returns an engine with any HTTP exchange.
   func engine(
     over http: any HTTPExchange,
     env: Env = .simulator,
@@ -107,7 +107,7 @@ final class World {
     )
   }
 
-  /// Sixteen bytes that differ where the bytes do (FNV-1a, twice).
+  /// Returns sixteen bytes that differ for different input (FNV-1a, twice).
   private static func digest(_ bytes: [UInt8]) -> [UInt8] {
     [0xcbf2_9ce4_8422_2325, 0x6c62_272e_07bb_0142].flatMap { (basis: UInt64) in
       let hash = bytes.reduce(basis) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
@@ -115,7 +115,7 @@ final class World {
     }
   }
 
-  /// A payment of some pounds to an external account.
+  /// Returns an order for a payment in pounds to an external account.
   func payment(
     _ reference: String = "A",
     amount: Int = 1000,
@@ -137,7 +137,7 @@ final class World {
     return try creation.order()
   }
 
-  /// A mandate over 50 pounds a payment and 500 a month.
+  /// Returns an order for a mandate with 50 pounds a payment and 500 a month.
   func mandate(_ reference: String = "M") throws -> AuthorizationOrder {
     try payment(reference) { creation in
       creation.kind = .mandate
@@ -147,7 +147,7 @@ final class World {
     }
   }
 
-  /// What exists already.
+  /// Returns an order for an existing resource.
   func existing(_ id: String, _ kind: Payment.Kind = .payment) throws -> AuthorizationOrder {
     let content: JSONObject = ["command": "transact", "id": .string(id)]
     var order = AuthorizationOrder(reference: try Reference(id), kind: kind, content: content)
@@ -161,14 +161,14 @@ final class World {
     )
   }
 
-  /// How many payments the simulated provider's own ledger has under a reference, and how many of
-  /// them were authorized.
+  /// Returns the number of payments of a reference in the simulated provider's ledger, and how many of them
+  /// were authorized.
   func ledger(_ reference: String = "A") throws -> (made: Int, authorized: Int) {
     let books = try books(reference)
     return (books.made, books.authorized)
   }
 
-  /// What the simulated provider's own books say of a reference.
+  /// Returns the simulated provider's books for a reference.
   func books(_ reference: String = "A") throws -> LedgerAudit.BankBooks {
     try LedgerAudit.bankBooks(
       path: folder.path + "/simulator.db",
@@ -177,7 +177,7 @@ final class World {
     )
   }
 
-  /// A payment that is settled: to a merchant account.
+  /// Makes a payment to a merchant account, which is settled.
   func settled(_ reference: String = "R", amount: Int = 1000) throws -> Report {
     let order = try payment(reference, amount: amount) { creation in
       creation.sortCode = nil
@@ -190,7 +190,7 @@ final class World {
 }
 
 extension Engine {
-  /// Makes a payment or mandate, or goes on with one.
+  /// Creates a payment or mandate, or continues one.
   func pay(
     _ order: AuthorizationOrder,
     newAttempt: Bool = false,
@@ -202,7 +202,7 @@ extension Engine {
     )
   }
 
-  /// Ends what is unknown, as `journal resume --finish` does.
+  /// Finishes an unknown operation, as `journal resume --finish` does.
   func finish(_ payment: Payment) throws(Fault) -> Report {
     try resume(payment, finish: true, resend: false)
   }

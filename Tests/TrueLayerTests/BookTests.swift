@@ -5,7 +5,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// Rules of TrueLayer's, as its simulator applies them to its books.
+/// TrueLayer's rules, as its simulator applies them to its books.
 @Suite struct BookTests {
   private static let day = 86_400_000
 
@@ -121,7 +121,7 @@ import TrueLayer
     #expect(other.status == 422)
     #expect(other.json["type"]?.text?.hasSuffix("#idempotency-key-reuse") == true)
     world.clock.advance(31 * Self.day)
-    // Its key means nothing any more, and it is another refund.
+    // The key has expired, so this is another refund.
     #expect(try refund(300).json["id"] != first.json["id"])
     #expect(try world.books("R").refunds == 2)
   }

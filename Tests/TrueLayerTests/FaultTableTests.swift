@@ -5,13 +5,12 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// Every step of a payment with everything that can go wrong at it: the exit, and what the same
-/// command does afterwards.
+/// Every fault at every step of a payment: the exit, and the result of the same command afterwards.
 @Suite struct FaultTableTests {
   struct Row: CustomTestStringConvertible {
     var fault: String
     var exit: Int32
-    /// The attempt of the second run: 2 where the first freed its reference.
+    /// The attempt of the second run; 2 if the first one freed its reference.
     var attempt: Int
 
     var testDescription: String { fault }
@@ -22,7 +21,8 @@ import TrueLayer
   static let rows: [Row] = {
     var rows: [Row] = []
     for step in ["bank-token", "create", "start", "selection", "consent", "status"] {
-      // What is not effecting is 11; what is may have happened, and so may anything once the payer is at the bank.
+      // A request that moves no money ends in 11. One that can move money may have been executed, and so may
+      // anything once the payer is at the bank.
       let isOpen = step == "status"
       let lost: Int32 = effecting.contains(step) || isOpen ? 9 : 11
       let isEarly = step == "bank-token" || step == "create"
@@ -47,7 +47,7 @@ import TrueLayer
     var exit: Int32 = 0
     let engine = try world.engine(fault: row.fault) { options, configuration in
       FlowTests.bank(&options, &configuration)
-      // While the payer is at the bank, looks that fail are repeated as long as that may take.
+      // While the payer is at the bank, failed looks are repeated for that long.
       options.patience = 5000
     }
     do throws(Fault) {
@@ -63,7 +63,7 @@ import TrueLayer
     #expect(exit == row.exit)
     if exit == 9 {
       let status = try #require(try world.latest()).state.status
-      // What the payer does is no request whose result is unknown.
+      // What the payer does is not a request with an unknown result.
       #expect(row.fault.hasPrefix("status") ? !status.isFinal : status == .unknown)
     }
     let report = try world.engine(change: FlowTests.bank)
@@ -73,8 +73,7 @@ import TrueLayer
     #expect(try world.ledger() == (1, 1))
   }
 
-  /// What a cancel, a revoke or a refund comes to when its answer is lost, and when it is asked for
-  /// again.
+  /// The result of a cancel, a revoke or a refund whose answer is lost, and of the same command again.
   @Test(arguments: ["close-after", "close-before", "silence", "http-500", "garbage"])
   func `a cancel whose answer is lost is found out`(_ fault: String) throws {
     let world = try World()
@@ -88,7 +87,7 @@ import TrueLayer
       #expect(lost?.exitStatus == 9)
       #expect(try world.latest()?.state.status == .unknown)
     } else {
-      // It is done, and one question shows it.
+      // It was executed, and one look shows it.
       let found = try world.engine(scenario: "bank:abandon", fault: "bank-cancel:\(fault)")
         .cancel(try world.latest(), handle: "A")
       #expect(found.status == .cancelled)
@@ -104,7 +103,7 @@ import TrueLayer
     let world = try World()
     _ = try world.engine(change: FlowTests.bank)
       .pay(try world.mandate("M"))
-    // At once, by one question.
+    // One look shows it at once.
     let known = try world.engine(fault: "revoke:silence")
       .cancel(try world.latest("M"), handle: "M")
     #expect(known.status == .revoked)
@@ -120,7 +119,7 @@ import TrueLayer
         .pay(order)
     }
     #expect(try world.latest()?.attempt?.preparation?.text.contains("\"remi@example.com\"") == true)
-    // After 30 days its key means nothing any more: it stays unknown, and says so.
+    // After 30 days its key has expired, so it stays unknown and the message says so.
     world.clock.advance(30 * 86_400_000)
     let late = #expect(throws: Fault.self) {
       _ = try world.engine(change: FlowTests.bank)
@@ -146,7 +145,7 @@ import TrueLayer
         .pay(try world.payment("A"), newAttempt: true)
     }
     #expect(again?.code == "attempt_stands")
-    // A decline is tried again when it is asked for.
+    // A declined payment is tried again on request.
     _ = try world.engine(scenario: "bank:reject_execution", change: FlowTests.bank)
       .pay(try world.payment("B"))
     let second = try world.engine(change: FlowTests.bank)

@@ -7,7 +7,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// What the payer and the operator do on the way.
+/// What the payer and the operator do during a flow.
 extension FlowTests {
   @Test func `a failed attempt stays open with retry, and starts once more`() throws {
     let world = try World()
@@ -44,14 +44,14 @@ extension FlowTests {
     let address = try #require(first.nextAction?["url"]?.text)
     #expect(world.guide.addresses == [address])
     let id = try #require(first.id)
-    // Somebody else's return is not taken for this one.
+    // Another payer's return is not accepted for this payment.
     let other = #expect(throws: Fault.self) {
       _ = try world.engine { options, _ in
         options.returnURL = "https://shop.example/return?payment_id=other"
       }.confirm(try world.latest(), handle: "A", amount: nil)
     }
     #expect(other?.exitStatus == 6)
-    // Direct return: what the bank said is handed on.
+    // Direct return: the bank's answer is passed on.
     let second = try world.engine(listens: false) { options, _ in
       options.returnURL = "https://shop.example/return?state=\(id)&code=abc"
     }.confirm(try world.latest(), handle: "A", amount: nil)
@@ -59,7 +59,8 @@ extension FlowTests {
     #expect(second.replayed == false)
   }
 
-  /// A creation whose answer was lost is found again: then it awaits its payer, and a new attempt is none.
+  /// A creation whose answer was lost is found again. Then it waits for its payer, and a new attempt is
+  /// refused.
   @Test func `a new attempt behind a lost creation is refused once that is found`() throws {
     let world = try World()
     let order = try world.payment("A")
@@ -73,7 +74,7 @@ extension FlowTests {
     #expect(try world.ledger().made == 1)
   }
 
-  /// What the bank returned has been handed on: what cannot be read after that may be a payment.
+  /// The bank's return was passed on. If the next look fails, the payment may be paid.
   @Test func `a look that fails behind a return is unknown until the next command`() throws {
     let world = try World()
     _ = try world.engine(listens: false) { options, configuration in
@@ -101,7 +102,7 @@ extension FlowTests {
     _ = try world.engine(scenario: "bank:abandon", listens: false, change: Self.bank)
       .pay(try world.payment("A"))
     let id = try #require(try world.latest()?.attempt?.id)
-    // Without its id anybody could say so.
+    // Without the id, any page could claim this.
     let other = try world.engine(scenario: "bank:abandon", listens: false) { options, _ in
       options.returnURL = "app://back?error=tl_hpp_cancel"
     }.confirm(try world.latest(), handle: "A", amount: nil)
@@ -120,7 +121,7 @@ extension FlowTests {
     let start = world.clock.now
     let report = try world.engine(scenario: "bank:abandon") { options, configuration in
       Self.bank(&options, &configuration)
-      // This clock's uptime runs ahead of its time by a millisecond a look.
+      // This clock's uptime gains a millisecond at each look.
       options.patience += 10_000
     }.pay(try world.payment("A"))
     #expect(report.status == .expired)
@@ -172,7 +173,7 @@ extension FlowTests {
     )
     let order = kind == .mandate ? try world.mandate("A") : try world.payment("A")
     let report = try engine.pay(order)
-    // A mandate cannot be cancelled at TrueLayer: its payer can go on until it expires.
+    // TrueLayer cannot cancel a mandate, so its payer can continue until it expires.
     #expect(report.status == (kind == .payment ? .cancelled : .requiresAction))
     #expect(report.isFinal == (kind == .payment))
     #expect(report.fault?.exitStatus == 12)
@@ -184,7 +185,7 @@ extension FlowTests {
     }
     #expect(report.fault?.message.contains("until it expires") == true)
     #expect(try world.latest("A")?.state.isFinal == false)
-    // A second one beside it could be authorized as well.
+    // A second mandate could be authorized as well.
     let refused = #expect(throws: Fault.self) {
       try engine.pay(order, newAttempt: true)
     }

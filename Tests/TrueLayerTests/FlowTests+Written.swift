@@ -5,10 +5,10 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// What is written down, and what is said after that.
+/// What is recorded, and what is announced afterwards.
 extension FlowTests {
-  /// What is known goes into the journal with the next request, or before anybody waits, is asked or is shown
-  /// anything; states are said after that.
+  /// Known facts are recorded with the next request, or before any wait, question or output. States are
+  /// announced afterwards.
   @Test(
     arguments: [
       (
@@ -58,7 +58,7 @@ extension FlowTests {
     #expect(world.announced == expected)
   }
 
-  /// A form was given, and the bank may need nobody else: that is written down before it is waited for.
+  /// A form was submitted, and the bank may not need the payer any more. That is recorded before the wait.
   @Test func `writes down what was given before it waits`() throws {
     let world = try World(form: [
       "psu-id": "remi", "psu-password": "secret", "embedded-auth-flow-sca-select": "PhotoTan",
@@ -77,7 +77,7 @@ extension FlowTests {
     #expect(world.announced.contains("write form given"), "\(world.announced)")
   }
 
-  /// Consent was given, and that could not be written down: nobody says that nothing happened, or how it ended.
+  /// Consent was given but could not be recorded. The run reports neither no effect nor an end.
   @Test(arguments: [
     Fault(.state, code: "disk_full", "the disk is full"),
     Fault(.conflict, code: "lease_lost", cause: .leaseLost, "another has taken it over"),
@@ -101,7 +101,7 @@ extension FlowTests {
     #expect(!world.announced.contains("executed"))
   }
 
-  /// The last state waits for its outcome, which cannot be written down.
+  /// The last state is announced with its outcome, which cannot be recorded.
   @Test(arguments: [
     Fault(.state, code: "disk_full", "the disk is full"),
     Fault(.conflict, code: "lease_lost", cause: .leaseLost, "another has taken it over"),

@@ -7,9 +7,9 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// Whole runs over the simulated other side.
+/// Whole runs with the simulated provider.
 @Suite struct FlowTests {
-  /// A scenario, and what a payment or mandate comes to.
+  /// A scenario, and the result of a payment or mandate.
   struct Case: CustomTestStringConvertible {
     var scenario: String
     var kind = Payment.Kind.payment
@@ -145,7 +145,7 @@ import TrueLayer
       )
     }
 
-  /// A result without what differs from run to run.
+  /// Returns a result without the parts that differ from run to run.
   static func plain(_ result: JSONObject) -> JSONObject {
     var plain = result
     plain["trace_id"] = nil
@@ -166,20 +166,20 @@ import TrueLayer
     #expect(report.fault?.code == example.code)
     #expect(report.fault?.exitStatus ?? 0 == example.exit)
     #expect(report.isFinal == example.isFinal)
-    // What is final is replayed as it was, by another process, with the same exit.
+    // Another process replays a final payment unchanged, with the same exit.
     guard example.isFinal else { return }
     let again = try world.engine(change: Self.bank)
       .pay(order)
     #expect(again.replayed == true)
     #expect(Self.plain(again.result) == example.result)
     #expect(again.fault?.exitStatus ?? 0 == example.exit)
-    // A confirm of it is the same answer.
+    // A confirm gives the same answer.
     let confirmed = try world.engine().confirm(try world.latest("A"), handle: "A", amount: nil)
     #expect(confirmed.replayed == true)
     #expect(Self.plain(confirmed.result) == example.result)
   }
 
-  /// A bank and what its flow wants; each ends executed.
+  /// A bank and the actions of its flow. Each ends in executed.
   struct Way: CustomTestStringConvertible {
     var bank: String
     var currency = "EUR"

@@ -2,14 +2,14 @@ import TenderEngine
 import TenderModel
 import TenderTestSupport
 
-/// Something that carries HTTP, with every exchange shown to TrueLayer's published schema.
+/// An HTTP exchange that checks every request and answer against TrueLayer's published schema.
 final class JudgedHTTP: HTTPExchange, @unchecked Sendable {
   // Unchecked: one test asks it, one request after the other.
   private let inner: any HTTPExchange
   private let judge: Judge
-  /// What the judge found, by request.
+  /// The violations, by request.
   private(set) var problems: [String] = []
-  /// Which operations were judged, and how often.
+  /// The checked operations, with their counts.
   private(set) var operations: [String: Int] = [:]
 
   static func judge() throws -> Judge {
@@ -28,7 +28,7 @@ final class JudgedHTTP: HTTPExchange, @unchecked Sendable {
   ) throws(Fault) -> HTTPResponse {
     let response = try inner.send(request, permit, by: deadline)
     let path = WebAddress(request.url)?.target ?? ""
-    // The authorization server has a document of its own; what a fault made unreadable has no shape.
+    // The authorization server has another document. An answer that a fault made unreadable has no schema.
     let isReadable = response.body.isEmpty || JSONReader.read(response.body) != nil
     guard path.hasPrefix("/v3"), isReadable else { return response }
     func field(_ name: String) -> String? { request.fields.first { $0.name == name }?.value }

@@ -6,7 +6,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// One lie in one answer to one command; afterwards books and journal are the same to the penny.
+/// One lie in one answer to one command. Afterwards books and journal agree to the penny.
 @Suite struct LieTests {
   private static let commands = ["pay", "cancel", "refund", "rest", "status", "adopt"]
 
@@ -26,7 +26,7 @@ import TrueLayer
   private static func run(_ seed: Int) throws -> LieTable.Row? {
     let command = commands[seed % commands.count]
     let (world, other) = (try World(), try World())
-    // A payment that is cancelled has no payer yet.
+    // A payment to be cancelled has no payer yet.
     let listens = command != "cancel"
     func engine(
       _ world: World,
@@ -34,7 +34,8 @@ import TrueLayer
     ) throws -> Engine {
       try world.engine(listens: listens, change: FlowTests.bank, wrap: wrap)
     }
-    /// Gives what the command is about: what was made elsewhere has its id for a reference.
+    /// Prepares the command's payment and returns its reference. A payment created elsewhere has its id
+    /// instead.
     func prepare(_ world: World, _ reference: String) throws -> String {
       guard command != "pay" else { return reference }
       let id = try engine(world).pay(try order(world, reference)).id ?? ""
@@ -72,7 +73,7 @@ import TrueLayer
       }
     }
     var rehearsal: OneLie?
-    // Of another machine's payment this journal knows nothing.
+    // This journal knows nothing about another machine's payment.
     let others = try prepare(other, "B")
     let rehearsing = try engine(other) { inner in
       let made = OneLie(truly: inner)
@@ -96,7 +97,7 @@ import TrueLayer
     let isUnknown = try world.latest(reference)?.state.isUnknown == true
     row.isEvidence = told.later == 0 && !isUnknown && fault == nil
     row.problems = try problems(world, reference, "at once")
-    // What waits for its payer may be paid meanwhile.
+    // A payment that waits for its payer may be paid meanwhile.
     let isOpen = try world.latest(reference)?.state.isFinal == false
     if isUnknown != (fault?.effect == .unknown), !isOpen || isUnknown, command != "status" {
       row.problems.append("exit \(row.exit) while the journal says \(isUnknown ? "un" : "")known")
@@ -121,7 +122,7 @@ import TrueLayer
     return row
   }
 
-  /// What of the journal the books contradict.
+  /// Returns the contradictions between journal and books.
   private static func problems(
     _ world: World,
     _ reference: String,
@@ -136,7 +137,7 @@ import TrueLayer
     let state = payment.state
     guard !state.isUnknown else { return [] }
     var problems: [String] = []
-    // What is open may be paid meanwhile: it is known once somebody looks.
+    // An open payment may be paid meanwhile. That is known after the next look.
     if isLast || state.isFinal || state.captured > books.paid, state.captured != books.paid {
       problems.append("\(moment): \(books.paid) paid, the journal says \(state.captured)")
     }

@@ -4,9 +4,9 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// What ends a repetition says nothing about the try before it, whose answer was lost.
+/// The reason that ends a retry proves nothing about the earlier try, whose answer was lost.
 @Suite struct LostThenStoppedTests {
-  /// Does the first creation and answers 500; the second never leaves, for a reason of its own.
+  /// Executes the first creation and answers 500. The second one is never sent, for another reason.
   final class Stopped: HTTPExchange {
     let inner: any HTTPExchange
     let second: Fault
@@ -58,7 +58,7 @@ import Testing
     #expect(try world.ledger().made == 1)
   }
 
-  /// A clock of which a signal ends each pause.
+  /// A clock whose pauses are ended by a signal.
   struct Interrupted: Clock {
     let inner: ManualClock
 
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  /// Takes the consent, and answers it with 500.
+  /// Accepts the consent, and answers 500.
   final class LosingConsents: HTTPExchange {
     let inner: any HTTPExchange
     let cancels = Mutex(0)

@@ -8,12 +8,12 @@ import Testing
 
 /// An answer about another payment decides nothing.
 @Suite struct OtherPaymentTests {
-  /// Answers every look-up of a resource with another's body.
+  /// Answers every look-up of a resource with another resource's body.
   struct Confused: HTTPExchange {
     let inner: any HTTPExchange
     let member: String
     let value: JSON
-    /// The folder of the resources that are confused with others.
+    /// The path of the confused resources.
     var parent = "payments"
 
     func send(
@@ -68,7 +68,7 @@ import Testing
     #expect(try world.latest()?.version == before.version)
   }
 
-  /// Says something else once, the first time that it is asked.
+  /// Lies in the first answer only.
   final class LiesOnce: HTTPExchange {
     private let inner: any HTTPExchange
     private let lie: Confused
@@ -117,7 +117,7 @@ import Testing
     #expect(fault?.code == "unexpected_behaviour")
     #expect(try world.latest(id)?.state.amount == nil)
     #expect(try world.books("R").refunds == 0)
-    // A later run believes what it is told twice.
+    // A later run believes two equal answers.
     let report = try engine(false).pay(try world.existing(id), newAttempt: true)
     #expect((report.amount, report.currency?.code) == (1000, "GBP"))
   }

@@ -4,10 +4,9 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// A payment that its bank goes on with by itself: whoever stops looking cannot say that no
-/// money moved.
+/// The bank continues a payment by itself. A command that stops looking cannot say that no money moved.
 @Suite struct OutOfHandsTests {
-  /// A signal that comes once every answer was given.
+  /// A signal after every answer was given.
   struct Afterwards: Interruption {
     let stub: StubHTTP
     let signal: Fault.Kind?
@@ -31,7 +30,7 @@ import TrueLayer
   static let wait = authorizing(#"{"type":"wait"}"#)
   static let redirect = authorizing(#"{"type":"redirect","uri":"https://bank.example/pay"}"#)
 
-  /// What ends the run, once a form is accepted and the bank has it.
+  /// The reasons that end the run after a form was accepted.
   enum End: CaseIterable {
     case signal, refused, unreadable, unknownStatus
 
@@ -68,7 +67,7 @@ import TrueLayer
     let left = try #require(try world.latest(WireTests.id))
     #expect(left.unknowns.isEmpty)
     #expect(left.state.isFinal == false)
-    // The same command finds it out, and says nothing of the fault any more.
+    // The same command finds the result, and no longer reports the fault.
     let later = StubHTTP([.init("GET", Self.path, 200, #"{"status":"settled"}"#)])
     let report = try world.engine(over: later) { _, configuration in
       configuration.resourceToken = SharedSecret("resource-token")

@@ -5,9 +5,9 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// However TrueLayer answers, the payer is awaited for as long as was asked for.
+/// Whatever TrueLayer answers, the wait for the payer has its time limit.
 @Suite struct PatienceTests {
-  /// Answers every request, and gives up on a client that never does.
+  /// Answers every request, and fails a client that never stops.
   final class Endless: HTTPExchange {
     private let answer: @Sendable (Int) -> String
     private let count = Mutex(0)
@@ -28,7 +28,7 @@ import TrueLayer
     }
   }
 
-  /// One way of never coming to an end.
+  /// An answer that never ends the flow.
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String
     let answer: @Sendable (Int) -> String

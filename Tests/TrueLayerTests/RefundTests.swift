@@ -8,7 +8,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// Refunds of settled payments: in parts, in the words of the payment, and once each.
+/// Refunds of settled payments: partial, shown by the payment, and each once.
 @Suite struct RefundTests {
   /// A settled payment of 20.00 GBP, and commands on it as new processes run them.
   struct Shop {
@@ -61,7 +61,7 @@ import TrueLayer
       try expectBooks(refunded: amount, refunding: 0, count: count)
     }
 
-    /// What the journal and the provider's books say, which must be the same.
+    /// Compares the journal with the provider's books.
     func expectBooks(refunded: Int, refunding: Int, count: Int) throws {
       let books = try world.books(reference)
       let state = try state
@@ -123,7 +123,7 @@ import TrueLayer
     #expect(try shop.state.leftToRefund == 2000)
   }
 
-  /// One key for two refunds.
+  /// One key is used for two refunds.
   @Test func `one key is for one refund`() throws {
     let shop = try Shop(amount: 1000)
     _ = try shop.refund(300, key: "KK")
@@ -150,13 +150,13 @@ import TrueLayer
     #expect(cancelled?.effect == .unknown)
     #expect(try shop.world.books("R").refunds == made)
     #expect(try shop.state.isUnknown)
-    // What a look-up shows of it is the payment, which was paid.
+    // A look-up shows the payment, which was paid.
     #expect(try shop.lookUp().status == .succeeded)
     #expect(try shop.refund(300).replayed == false)
     try shop.expectRefunded(300, count: 1)
   }
 
-  /// A paid payment stays paid while a refund is on its way.
+  /// A paid payment stays paid while a refund is in progress.
   @Test func `a refund on its way is no pending payment`() throws {
     let shop = try Shop(amount: 1000)
     let report = try shop.refund(100)
@@ -204,7 +204,7 @@ import TrueLayer
       _ = try shop.refund(300, "two", fault: "refund:" + fault)
     }
     #expect(lost?.exitStatus == 9)
-    // Another one is not opened beside it.
+    // No other refund is opened beside it.
     for (amount, name) in [(300, "three"), (400, nil), (nil, nil)] {
       let other = #expect(throws: Fault.self) { _ = try shop.refund(amount, name) }
       #expect(other?.exitStatus == 9)
@@ -230,7 +230,7 @@ import TrueLayer
     let finished = try engine.finish(try shop.payment)
     #expect(finished.operation?.state == .processing)
     try shop.expectBooks(refunded: 0, refunding: 300, count: 1)
-    // After 30 days its key means nothing any more.
+    // After 30 days its key has expired.
     _ = try? shop.refund(100, "late", fault: "refund:close-before")
     shop.world.clock.advance(30 * 86_400_000)
     let late = #expect(throws: Fault.self) { try engine.finish(try shop.payment) }
@@ -250,12 +250,12 @@ import TrueLayer
     }
     #expect(fault?.exitStatus == 9)
     #expect(try shop.payment.state.isUnknown)
-    // The same command again, under the same key, is told what was made.
+    // The same command with the same key gets the refund that was made.
     #expect(try shop.refund(300).operation?.amount == 300)
     try shop.expectBooks(refunded: 0, refunding: 300, count: 1)
   }
 
-  /// What was just made is not always seen at once.
+  /// A new refund may not be visible at once.
   @Test func `a refund that is seen a moment later is done`() throws {
     let shop = try Shop()
     let engine = try shop.world.engine(change: FlowTests.bank) { NotYet(inner: $0) }
@@ -269,7 +269,7 @@ import TrueLayer
     try shop.expectBooks(refunded: 0, refunding: 300, count: 1)
   }
 
-  /// Knows no refund the first time that it is asked for one.
+  /// Answers the first look-up of a refund with not found.
   final class NotYet: HTTPExchange {
     private let inner: any HTTPExchange
     private let hasAsked = Atomic(false)
@@ -288,7 +288,8 @@ import TrueLayer
     }
   }
 
-  /// A conflict says that another request with the key is at work: a refusal of its repetition proves nothing.
+  /// A conflict means that another request with the key is in progress. A refusal of the retry proves
+  /// nothing.
   @Test(arguments: [400, 401, 403, 404, 422, 429])
   func `a refusal behind a conflict leaves a refund unknown`(_ status: Int) throws {
     let shop = try Shop()
@@ -301,7 +302,7 @@ import TrueLayer
     #expect(try shop.world.books("R").refunds == 1)
   }
 
-  /// A refusal is one answer: before another refund is sent, the payment is looked at.
+  /// One refusal is one answer, so the payment is looked at before another refund is sent.
   @Test(arguments: [400, 403, 422])
   func `a refund behind one that was made and refused waits for that one`(_ status: Int) throws {
     let shop = try Shop()
@@ -313,7 +314,7 @@ import TrueLayer
     #expect(throws: Fault.self) { try shop.refund(400) }
     #expect(throws: Fault.self) { try shop.refund(300, "other") }
     #expect(try shop.world.books("R").refunds == 1)
-    // Once it is executed it counts, and what is left can be refunded.
+    // Once it is executed it counts, and the rest can be refunded.
     shop.world.clock.advance(3000)
     let counted = #expect(throws: Fault.self) { try shop.refund(400) }
     #expect(counted?.code == "earlier_refund_resolved")
@@ -332,7 +333,7 @@ import TrueLayer
     try shop.expectRefunded(300, count: 1)
   }
 
-  /// Makes each refund that it is asked for, and says no.
+  /// Executes each refund, and answers with a refusal.
   struct MadeAndRefused: HTTPExchange {
     let inner: any HTTPExchange
     let status: Int
@@ -351,7 +352,7 @@ import TrueLayer
     }
   }
 
-  /// Does what it is asked, says first that it is at work on that, and then no.
+  /// Executes the request, answers first that it is in progress, and then with a refusal.
   final class AtWork: HTTPExchange {
     private let inner: any HTTPExchange
     private let status: Int

@@ -4,7 +4,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// What a creation may hold (TrueLayer/README, 3.1 to 3.4), and what a form's fields take.
+/// The rules for creations (TrueLayer/README, 3.1 to 3.4), and for the fields of a form.
 @Suite struct RuleTests {
   struct Case: CustomTestStringConvertible {
     var name: String

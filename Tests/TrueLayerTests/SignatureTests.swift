@@ -60,7 +60,7 @@ import TrueLayer
   @Test func `writes the header as the vector has it, and 132 bytes that verify`() throws {
     let published = try Self.file("tl-signature.txt").components(separatedBy: "..")
     let (privateKey, publicKey) = try Self.newKey()
-    // Numbers that are shorter than 66 bytes must be padded: one in 128 is.
+    // Numbers shorter than 66 bytes must be padded. One in 128 is.
     for _ in 0..<300 {
       let value = try RequestSignature.value(
         method: "POST",
@@ -106,7 +106,7 @@ import TrueLayer
     }
   }
 
-  /// A fresh P-521 key, private and public, by the openssl command.
+  /// Returns a new P-521 key, private and public, from the openssl command.
   static func newKey() throws -> (String, String) {
     let key = try openssl(["ecparam", "-genkey", "-name", "secp521r1", "-noout"])
     return (key, try openssl(["ec", "-pubout"], input: key))

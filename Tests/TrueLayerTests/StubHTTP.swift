@@ -4,9 +4,9 @@ import TenderModel
 import TenderTestSupport
 import TrueLayer
 
-/// Answers requests from a list, in order, and refuses what is not on it.
+/// Answers requests from a list, in order, and refuses any other request.
 final class StubHTTP: HTTPExchange {
-  /// A request that is expected, and its answer.
+  /// An expected request, and its answer.
   struct Step: Sendable {
     var method: String
     var path: String
@@ -42,13 +42,13 @@ final class StubHTTP: HTTPExchange {
 
   init(_ steps: [Step]) { state = Mutex(State(steps: steps)) }
 
-  /// What was sent, in order.
+  /// The sent requests, in order.
   var requests: [HTTPRequest] { state.withLock(\.requests) }
 
-  /// Which of them had a permit of their own.
+  /// Whether each of them had a permit.
   var permitted: [Bool] { state.withLock(\.permitted) }
 
-  /// How many answers nobody asked for.
+  /// The number of unused answers.
   var left: Int { state.withLock(\.steps.count) }
 
   func send(
@@ -82,10 +82,10 @@ final class StubHTTP: HTTPExchange {
   }
 }
 
-/// Nobody can be asked; what is shown is remembered.
+/// A guide that answers nothing, and records what it was shown.
 final class SilentGuide: FlowGuide {
   private let shown = Mutex<[String]>([])
-  /// Hears what is asked and shown.
+  /// Called with each question and each shown text.
   let heard = Mutex<@Sendable (String) -> Void>({ _ in })
   private let values: [String: String]
 

@@ -6,7 +6,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// Taking back what was made.
+/// Cancelling, revoking and refunding.
 extension FlowTests {
   @Test func `cancels, revokes, and says what it cannot`() throws {
     let world = try World()
@@ -19,7 +19,7 @@ extension FlowTests {
     #expect(cancelled.result["status"] == "failed")
     #expect(cancelled.result["failure_reason"] == "canceled")
     #expect(try engine().cancel(try world.latest("OPEN"), handle: "OPEN").replayed == true)
-    // The command that made it says how it ended, and does not make another.
+    // The command that created it reports its end, and creates no other.
     let ended = try engine().pay(try world.payment("OPEN"))
     #expect(ended.replayed == true)
     #expect(ended.result["status"] == "failed")

@@ -7,9 +7,9 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// What any page in the payer's browser can do to a command that waits.
+/// What any page in the payer's browser can do to a waiting command.
 @Suite struct VisitTests {
-  /// Somebody visits whenever anybody waits, and time passes for the waits that nobody ends.
+  /// A visitor at each wait. Time passes for waits that no visit ends.
   final class Crowd: RedirectListener, RedirectVisit, Sendable {
     func listen(at address: String) throws(Fault) -> any RedirectVisit { self }
 
@@ -58,7 +58,7 @@ import TrueLayer
       options.interval = 2000
     }
     _ = try? engine.pay(try world.payment("A"))
-    // A look every two seconds, and three that visits hurried.
+    // There is a look every two seconds, and three more because of visits.
     #expect((20...36).contains(http.looks))
   }
 }

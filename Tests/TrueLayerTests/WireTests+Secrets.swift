@@ -7,7 +7,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// Steps of others, and what must never be seen: tokens, accounts, foreign addresses.
+/// Steps by other clients, and values that must never be shown: tokens, accounts, foreign addresses.
 extension WireTests {
   @Test func `a wait goes on with what is wanted next`() throws {
     let path = "/v3/payments/\(Self.id)"
@@ -156,7 +156,7 @@ extension WireTests {
     #expect(
       report.nextAction?["url"]?.text?.hasPrefix("https://bank.example/login#token=eyJ") == true
     )
-    // The address opens the bank's page: it is asked for anew, not kept.
+    // The address of the bank's page is a credential. It is read again and not stored.
     #expect(attempt.attempt?.state.action == PayerAction("redirect"))
     #expect(attempt.attempt?.preparation == nil)
     let names = try FileManager.default.contentsOfDirectory(atPath: world.folder.path)

@@ -7,7 +7,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// The bytes on the wire: which requests, with which headers, signed how (TrueLayer/README, 1 and 2).
+/// The bytes on the wire: requests, headers and signatures (TrueLayer/README, 1 and 2).
 @Suite struct WireTests {
   static let id = "0cd1b0f7-71bc-4d24-b209-95259dadcc20"
   static let token = #"{"access_token":"the-access-token","expires_in":3600,"token_type":"Bearer"}"#
@@ -26,7 +26,7 @@ import TrueLayer
     String(decoding: request.body, as: UTF8.self)
   }
 
-  /// Whether a request's signature fits its very bytes, by the key's public half.
+  /// Returns whether a request's signature is valid for its bytes, with the public key.
   static func isSigned(_ request: HTTPRequest, _ path: String, _ publicKey: String) -> Bool {
     let fields = fields(request)
     guard let value = fields["Tl-Signature"], let key = fields["Idempotency-Key"] else {
@@ -151,11 +151,11 @@ import TrueLayer
     )
   }
 
-  /// What is sent again, and under which key.
+  /// A repeated request and its key.
   struct Again: CustomTestStringConvertible {
     var name: String
     var answers: [StubHTTP.Step.Answer]
-    /// How often the creation is sent.
+    /// The number of times that the creation is sent.
     var count: Int
     var exit: Int32
     var effect: Fault.Effect = .none
@@ -270,7 +270,7 @@ import TrueLayer
     #expect(Set(creations.map(\.body)).count == 1)
   }
 
-  /// What a cancel or revoke says when the resource says something else afterwards.
+  /// The result of a cancel or revoke if the resource shows another state afterwards.
   @Test(arguments: [
     ("executed", Int32(6), "nothing_to_cancel"), ("authorized", 6, "nothing_to_cancel"),
     ("authorizing", 8, "cancel_pending"),
@@ -301,7 +301,7 @@ import TrueLayer
       #expect(error.effect == Fault.Effect.none)
     }
     #expect(try world.latest(Self.id)?.state.isFinal == false)
-    // Whatever it was, no further payment can be made beside it.
+    // In each case, no other payment can be created beside it.
     let again = #expect(throws: Fault.self) {
       _ = try engine.pay(try world.existing(Self.id), newAttempt: true)
     }

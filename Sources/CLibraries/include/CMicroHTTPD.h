@@ -47,6 +47,10 @@ enum MHD_Result tender_httpd_add_header(struct MHD_Response *response, const cha
 enum MHD_Result tender_httpd_queue(struct MHD_Connection *connection, unsigned int status,
                                    struct MHD_Response *response);
 void tender_httpd_destroy(struct MHD_Response *response);
+/// The descriptor of a connection; -1 where it has none.
+int tender_httpd_socket(struct MHD_Connection *connection);
+/// Makes the end of a connection a reset.
+void tender_httpd_reset(struct MHD_Connection *connection);
 enum MHD_Result tender_httpd_close_upgraded(struct MHD_UpgradeResponseHandle *handle);
 
 #endif

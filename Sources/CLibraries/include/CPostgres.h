@@ -2,6 +2,8 @@
 #ifndef TENDER_CPOSTGRES_H
 #define TENDER_CPOSTGRES_H
 
+#include <stddef.h>
+
 /// A connection, an answer, and one option of an address; the members of the last are libpq's own.
 struct tender_pq;
 struct tender_pq_result;
@@ -86,5 +88,9 @@ int tender_pq_take_warning(void);
 
 /// How many bytes a TCP connection has received; -1 where that is not known.
 long long tender_pq_received(int descriptor);
+
+/// How many bytes this process holds in large blocks of memory; 0 where that is not known. libpq makes a block for a
+/// whole message once it has read its length, and then reads until the block is full or nothing more comes.
+size_t tender_pq_large_blocks(void);
 
 #endif

@@ -30,6 +30,25 @@ int tender_system_browser(const char *prefix, const char *opener);
 /// Has the helper open an http or https address of at most 8192 bytes of ASCII; 0 where the program was started.
 int tender_system_open(int helper, const char *address);
 
+/// Starts a helper that runs programs and reads their output, before this process has threads or bounds of its
+/// own. `arguments` has the argument lists of `count` programs, each with NULL behind it; the first argument is a path,
+/// which is started without a shell. The helper runs no other program. It ends when the descriptor is closed, with the
+/// group of processes that it started. The environment is that of the helper for a browser.
+///
+/// The descriptor to ask it by, or -1.
+int tender_system_programs(const char *prefix, char *const *arguments, size_t count);
+
+/// How a program ended, and how many bytes follow: its output, then the beginning of what it wrote on standard error.
+struct tender_program_answer {
+  /// Its exit status, 128 and the signal that ended it, or one of the values below.
+  int32_t status;
+  uint32_t output;
+  uint32_t errors;
+};
+enum { TENDER_PROGRAM_MISSING = -1, TENDER_PROGRAM_LATE = -2, TENDER_PROGRAM_LONG = -3 };
+/// The most bytes of output and of errors, and how long a program may run, in milliseconds.
+enum { TENDER_PROGRAM_OUTPUT = 65536, TENDER_PROGRAM_ERRORS = 4096, TENDER_PROGRAM_TIME = 10000 };
+
 /// Paths.
 struct tender_texts {
   const char *const *texts;

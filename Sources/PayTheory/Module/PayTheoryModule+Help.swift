@@ -70,6 +70,10 @@ extension PayTheoryModule {
       only --token works.
       """,
       """
+      The journal records a fingerprint of the API key with each payment. A new API key counts as \
+      another merchant (tender help credentials).
+      """,
+      """
       GraphQL documents are those of the published schema of 2026; the simulator refuses what \
       that schema refuses. A look-up is asked again without a field that an older server does \
       not know; a write never is.

@@ -119,11 +119,7 @@ package struct PayTheoryModule: ProviderModule {
 
   package var explanations: [Explanation] { Vocabulary.pages }
 
-  package func make(_ session: any Session, _ env: Env) throws(Fault) -> any Provider {
-    try provider(session, env)
-  }
-
-  private func provider(_ session: any Session, _ env: Env) throws(Fault) -> PayTheoryProvider {
+  package func make(_ session: any Session, _ env: Env) throws(Fault) -> PayTheoryProvider {
     let configuration = try configuration(session, env)
     let isInProcess = env == .simulator && !configuration.isRedirected
     let exchanges = try session.exchanges(inProcess: isInProcess)
@@ -238,9 +234,15 @@ package struct PayTheoryModule: ProviderModule {
 
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
     [
-      .credentials(of: self, session, env, "API key and merchant credentials are set"),
+      .credentials(of: self, session, env) { () throws(Fault) in
+        let own = ProviderSettings(session, name, env)
+        let key = try own.configuration().key
+        return
+          "API key of \(key.partner), stage \(key.stage.rawValue), \(try own.source("api_key"))"
+          + "; merchant \(try own.source("merchant_uid")), \(try own.source("secret_key"))"
+      },
       Check("paytheory token service") { () throws(Fault) in
-        try provider(session, env).checkTokens()
+        try make(session, env).checkTokens()
       },
       .lookUp("paytheory graphql") { () throws(Fault) in try make(session, env) },
     ]

@@ -99,6 +99,14 @@ package struct Command: Sendable {
     case chosenProviders
     /// The journal, any file, and what any profile names.
     case anyProfile
+
+    /// Whether a provider may be asked.
+    var reachesProviders: Bool {
+      switch self {
+      case .providers, .chosenProviders, .anyProfile: true
+      case .world, .servedWorld, .journal: false
+      }
+    }
   }
 
   /// What becomes of what was made.
@@ -132,6 +140,8 @@ package struct Command: Sendable {
   /// option without any is not shown at all.
   let unoffered: [String: [String]]
   package let bounds: Bounds
+  /// The columns of `--output csv`; empty if the command has no such output.
+  package let csv: [String]
 
   /// A command by its page of help, with the options that it takes whoever is asked; providers add their own.
   ///
@@ -144,8 +154,10 @@ package struct Command: Sendable {
     options: [any OptionKey] = [],
     exits: [Fault.Kind] = [],
     unoffered: [String: [String]] = [:],
-    bounds: Bounds? = nil
+    bounds: Bounds? = nil,
+    csv: [String] = []
   ) {
+    self.csv = csv
     self.bounds = bounds ?? (work.isLocal ? .journal : .providers)
     self.work = work
     self.page = page

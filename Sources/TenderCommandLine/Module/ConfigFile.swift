@@ -1,14 +1,16 @@
 internal import TenderEngine
 package import TenderModel
-internal import TenderSystem
+package import TenderSystem
 
-/// The configuration file, checked: unknown keys and open permissions are errors.
+/// The configuration file. A profile is checked when it is used: unknown keys and wrong values are errors.
 package struct ConfigFile: Sendable {
   package let path: String
   package let defaultProfile: String?
   package let profiles: [String: JSONObject]
   /// What variables set in place of members of providers' sections, by provider.
   var sections: JSONObject = [:]
+  /// Runs the programs that give credentials; nil for commands that need none.
+  var programs: SecretPrograms?
 
   /// A profile with those members.
   func adding(to profile: JSONObject) -> JSONObject {
@@ -73,14 +75,6 @@ package struct ConfigFile: Sendable {
         guard let profile = member.value.object else {
           throw .config(path, "profile \(member.key.quotedForMessage) is no object", nil)
         }
-        let place = "profiles.\(member.key)."
-        try Self.checkKeys(
-          profile,
-          Self.texts + ["_comment"] + modules.map(\.name.text),
-          path,
-          place
-        )
-        try Self.checkValues(profile, modules, path, place)
         profiles[member.key] = profile
       }
     }
@@ -101,6 +95,92 @@ package struct ConfigFile: Sendable {
     }
   }
 
+  /// Checks what a profile says; a name that the file does not have passes.
+  ///
+  /// Throws `usage` for what is wrong with it.
+  package func check(_ name: String, _ modules: [any ProviderModule]) throws(Fault) {
+    guard let profile = profiles[name] else { return }
+    let place = "profiles.\(name)."
+    let known = Self.texts + ["_comment"] + modules.map(\.name.text)
+    try Self.checkKeys(profile, known, path, place)
+    try checkVariables(.object(profile), modules, place)
+    try Self.checkValues(profile, modules, path, place)
+  }
+
+  /// Checks what a profile says, and that its files and programs are on this machine.
+  ///
+  /// No program runs. Throws `usage` for what is wrong.
+  package func checkWhole(
+    _ name: String,
+    _ modules: [any ProviderModule],
+    _ environment: Environment
+  ) throws(Fault) {
+    try check(name, modules)
+    for module in modules {
+      for (place, form, value) in credentials(of: name, module) {
+        if form == .file, let file = value.text, !Environment.exists(file) {
+          throw .config(path, "profiles.\(name).\(place): no \(file.quotedForMessage)", nil)
+        }
+        if form == .command {
+          let words = value.array?.compactMap(\.text) ?? []
+          _ = try SecretPrograms.find(words, named: "profiles.\(name).\(place)", environment)
+        }
+      }
+    }
+  }
+
+  /// The credentials that a profile gives for a provider, each with its place in the profile.
+  private func credentials(
+    of name: String,
+    _ module: any ProviderModule
+  ) -> [(place: String, form: CredentialForm, value: JSON)] {
+    guard let section = profiles[name]?[module.name.text]?.object else { return [] }
+    return module.section.credentials.flatMap { key in
+      CredentialForm.allCases.compactMap { form in
+        section[key + form.rawValue].map {
+          ("\(module.name.text).\(key)\(form.rawValue)", form, $0)
+        }
+      }
+    }
+  }
+
+  /// The argument lists of a profile's programs, each with its place in the profile.
+  func programs(
+    of name: String,
+    _ modules: [any ProviderModule]
+  ) -> [(name: String, arguments: [String])] {
+    modules.flatMap { credentials(of: name, $0) }.filter { $0.form == .command }.map {
+      ($0.place, $0.value.array?.compactMap(\.text) ?? [])
+    }
+  }
+
+  /// Refuses texts that look as if a shell would put a variable in their place.
+  private func checkVariables(
+    _ value: JSON,
+    _ modules: [any ProviderModule],
+    _ place: String
+  ) throws(Fault) {
+    for member in value.object?.members ?? [] where member.key != "_comment" {
+      try checkVariables(member.value, modules, place + member.key + ".")
+    }
+    for item in value.array ?? [] { try checkVariables(item, modules, place) }
+    guard value.text?.isVariableReference == true else { return }
+    // It may be a secret that begins so: it is not shown.
+    let place = place.dropLast()
+    let words = place.split(separator: ".").map(String.init)
+    let key = words.last ?? ""
+    let module = modules.first { words.dropLast().last == $0.name.text }
+    let isCredential = module?.section.credentials.contains(key) == true
+    throw .config(
+      path,
+      "\(place) is written as a variable, and variables are not replaced here",
+      isCredential
+        ? "name the variable in \"\(key)_env\", without $"
+        : module?.section.keys.contains { $0.name == key } == true
+          ? "set TENDER_\(words.suffix(2).joined(separator: "_").uppercased())" : "write the value"
+    )
+  }
+
   private static func checkValues(
     _ profile: JSONObject,
     _ modules: [any ProviderModule],
@@ -117,7 +197,7 @@ package struct ConfigFile: Sendable {
       throw .config(path, "\(place)containment is neither required nor optional", nil)
     }
     for name in texts { try checkText(profile, name, path, place) }
-    let formats = ["auto", "table", "jsonl"]
+    let formats = ["auto", "table", "jsonl", "json"]
     if let output = profile.text("output"), !formats.contains(output) {
       throw .config(path, "\(place)output is none of \(formats.joined(separator: ", "))", nil)
     }
@@ -159,18 +239,20 @@ package struct ConfigFile: Sendable {
     for key in section.keys {
       switch key.kind {
       case .credential:
-        let file = key.name + "_file"
-        if object[key.name] != nil, object[file] != nil {
+        let forms = CredentialForm.allCases.filter { object[key.name + $0.rawValue] != nil }
+        guard forms.count < 2 else {
+          let names = forms.prefix(2).map { key.name + $0.rawValue }
           throw .config(
             path,
-            "\(place.dropLast()) has both \(key.name) and \(file)",
+            "\(place.dropLast()) has both \(names.joined(separator: " and "))",
             "keep one"
           )
         }
-        try checkText(object, key.name, path, place)
-        try checkText(object, file, path, place)
-        if let named = object.text(file), !Environment.exists(named) {
-          throw .config(path, "\(place)\(file): no \(named.quotedForMessage)", nil)
+        for form in forms {
+          let name = key.name + form.rawValue
+          if let value = object[name], let problem = form.problem(value) {
+            throw .config(path, "\(place)\(name) \(problem.text)", problem.hint)
+          }
         }
       case .text: try checkText(object, key.name, path, place)
       case .value, .variable: break
@@ -210,6 +292,6 @@ package struct ConfigFile: Sendable {
 
 extension Fault {
   fileprivate static func config(_ path: String, _ problem: String, _ hint: String?) -> Fault {
-    Fault(.usage, code: "bad_config", "\(path): \(problem)", hint: hint ?? "see: tender help files")
+    .usage("bad_config", "\(path): \(problem)", hint ?? "see: tender help files")
   }
 }

@@ -1,5 +1,54 @@
 package import TenderModel
 
+/// The form in which a profile gives a credential, by the end of its member's name.
+package enum CredentialForm: String, CaseIterable, Sendable {
+  case text = ""
+  case file = "_file"
+  /// An argument list, whose program prints it.
+  case command = "_command"
+  /// The name of a variable.
+  case variable = "_env"
+
+  /// What is wrong with a value of this form; nil where nothing is.
+  func problem(_ value: JSON) -> ConfigurationSection.Problem? {
+    switch self {
+    case .text, .file:
+      return value.text == nil ? .init("is not text", hint: "put it in quotes") : nil
+    case .command:
+      let words = value.array?.compactMap(\.text) ?? []
+      let isList = words.count == value.array?.count && words.first?.isEmpty == false
+      return isList && !words.contains { $0.contains("\0") }
+        ? nil
+        : .init(
+          "is not an argument list",
+          hint: #"such as ["/usr/bin/pass", "show", "payments"]; no shell reads it"#
+        )
+    case .variable:
+      return value.text?.isVariableName == true
+        ? nil : .init("is not the name of a variable", hint: "such as PAYMENTS_KEY, without $")
+    }
+  }
+}
+
+extension String {
+  /// Whether it can name a variable of the environment (POSIX, section 8.1).
+  var isVariableName: Bool {
+    !isEmpty && utf8.first.map { !(0x30...0x39).contains($0) } == true
+      && utf8.allSatisfy { byte in
+        (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || byte == 0x5f
+          || (0x61...0x7a).contains(byte)
+      }
+  }
+
+  /// Whether it is `$NAME` or `${NAME}`, as a shell would replace it.
+  var isVariableReference: Bool {
+    guard hasPrefix("$") else { return false }
+    let rest = dropFirst()
+    return String(rest.hasPrefix("{") && rest.hasSuffix("}") ? rest.dropFirst().dropLast() : rest)
+      .isVariableName
+  }
+}
+
 /// What one provider's section of a profile may hold, and the variables beside it.
 package struct ConfigurationSection: Sendable {
   /// What is wrong with a value.
@@ -18,7 +67,7 @@ package struct ConfigurationSection: Sendable {
   package struct Key: Sendable {
     /// What a value may be.
     package enum Kind: Sendable {
-      /// Text; also in a file (`NAME_file`), or a variable (`TENDER_PROVIDER_NAME`, `…_FILE`).
+      /// Text, in one of the forms of `CredentialForm`; also in a variable (`TENDER_PROVIDER_NAME`, `…_FILE`).
       case credential(isSecret: Bool)
       /// The same, but in no configuration file.
       case variable
@@ -55,9 +104,9 @@ package struct ConfigurationSection: Sendable {
     var isText: Bool { if case .text = kind { true } else { false } }
 
     /// Names of the members that it stands for.
-    fileprivate var members: [String] {
+    package var members: [String] {
       switch kind {
-      case .credential: [name, name + "_file"]
+      case .credential: CredentialForm.allCases.map { name + $0.rawValue }
       case .variable: []
       case .text, .value: [name]
       }
@@ -77,10 +126,15 @@ package struct ConfigurationSection: Sendable {
     keys.filter { !$0.isPlain }.map(\.name)
   }
 
+  /// Whether a member is a secret.
+  func isSecret(_ name: String) -> Bool {
+    keys.contains { key in
+      if case .credential(isSecret: true) = key.kind { key.name == name } else { false }
+    }
+  }
+
   /// Whether a section holds a secret in plain text.
   func holdsSecret(_ section: JSONObject) -> Bool {
-    keys.contains { key in
-      if case .credential(isSecret: true) = key.kind { section[key.name] != nil } else { false }
-    }
+    section.members.contains { isSecret($0.key) }
   }
 }

@@ -67,7 +67,7 @@ package struct Invocation: Sendable {
   }
 
   /// Throws `usage` where standard input has more than one reader.
-  package func checkStandardInput() throws(Fault) {
+  func checkStandardInput() throws(Fault) {
     let options = command.options.count { option in
       option.readsStandardInput
         && (option.value == .flag ? values[option.name] != nil : values[option.name]?.last == "-")

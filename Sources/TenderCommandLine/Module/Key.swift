@@ -136,19 +136,6 @@ extension Key where Value == Int {
       try TimeText.milliseconds(text, option: option)
     }
   }
-
-  /// An option whose value is a time, in milliseconds since 1970.
-  package static func time(
-    _ name: String,
-    _ group: Option.Group,
-    example: String,
-    _ summary: String
-  ) -> Key {
-    Key(Option(name, group, .required("TIME"), summary)) { text, option throws(Fault) in
-      guard let time = Timestamp.read(text) else { throw .badValue(option, text, hint: example) }
-      return time
-    }
-  }
 }
 
 extension Key where Value == Reference {

@@ -65,6 +65,12 @@ package enum Keys {
     "WHO",
     "that this machine, or this user on it, has worked on: MACHINE or USER@MACHINE"
   )
+  package static let groupBy = Key<String>(
+    "by",
+    .filter,
+    "KEYS",
+    "group by currency, day, provider or status, several with commas"
+  )
   package static let shard = Key<Shard>(
     Option("shard", .server, .required("K/N"), "the lines of this share alone, by their reference")
   ) { text, option throws(Fault) in
@@ -78,10 +84,7 @@ package enum Keys {
     "as",
     .filter,
     "STATUS",
-    choices: [
-      "succeeded", "declined", "cancelled", "expired", "failed", "refunded", "partially_refunded",
-      "authorized", "revoked", "restored",
-    ],
+    choices: Status.allCases.filter(\.isResolution).map(\.rawValue) + ["restored"],
     "how the operation ended"
   )
   package static let operation = Key<Int>(
@@ -298,6 +301,13 @@ package enum Keys {
     repeats: true,
     "an id, exempt from the card-number guard"
   )
+  package static let exit = Key<Int>(
+    "exit",
+    .control,
+    "N",
+    0...255,
+    "only those whose command ends with this exit status"
+  )
   package static let simScenario = Key<String>(
     "sim-scenario",
     .simulator,
@@ -307,8 +317,9 @@ package enum Keys {
   package static let simFault = Key<String>(
     "sim-fault",
     .simulator,
-    "FAULT[*N]",
-    "what goes wrong, N times at most: see tender simulator scenarios"
+    "FAULT",
+    repeats: true,
+    "what goes wrong: see tender help simulator"
   )
   package static let simSeed = Key<Int>(
     Option("sim-seed", .simulator, .required("N"), "make ids from this number: output that repeats")
@@ -318,12 +329,23 @@ package enum Keys {
     }
     return seed
   }
-  package static let simClock = Key<Int>.time(
-    "sim-clock",
-    .simulator,
-    example: "RFC 3339, such as 2026-01-01T00:00:00Z",
-    "let the clock stand at this time (RFC 3339)"
-  )
+  package static let simClock = Key<SimulatedTime>(
+    Option(
+      "sim-clock",
+      .simulator,
+      .required("TIME"),
+      "let the clock stand at this time (RFC 3339), or run ahead (+26h)"
+    )
+  ) { text, option throws(Fault) in
+    if text.hasPrefix("+") {
+      let most = SimulatedTime.mostAhead
+      return .ahead(try TimeText.milliseconds(String(text.dropFirst()), option: option, most: most))
+    }
+    guard let time = Timestamp.read(text) else {
+      throw .badValue(option, text, hint: "RFC 3339, such as 2026-01-01T00:00:00Z, or +26h")
+    }
+    return .standing(time)
+  }
   /// Without choices: the catalogue knows the providers.
   package static let provider = Key<String>("provider", .general, "NAME", "whom to speak to")
   package static let env = Key<Env>(
@@ -343,8 +365,9 @@ package enum Keys {
     short: "o",
     .general,
     "FORMAT",
-    choices: ["auto", "table", "jsonl", "raw"],
-    "auto is a table on a terminal and JSON lines elsewhere; raw is the values of --fields alone"
+    choices: ["auto", "table", "jsonl", "json", "csv", "raw"],
+    "auto is a table on a terminal and JSON lines elsewhere; json is jsonl; csv is for lists of payments; "
+      + "raw prints only the values of --fields"
   )
   package static let json = Key<Bool>("json", .general, "the same as --output jsonl")
   package static let fields = Key<String>(

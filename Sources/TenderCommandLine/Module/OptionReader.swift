@@ -21,11 +21,10 @@ package struct OptionReader {
     let code = invocation[Keys.currency] ?? currency
     guard let currency = Currency(code: code) else {
       let nearest = Suggestion.nearest(to: code.uppercased(), among: Currency.codes)
-      throw Fault(
-        .usage,
-        code: "bad_currency",
+      throw .usage(
+        "bad_currency",
         "--currency \(code.quotedForMessage) is no ISO 4217 code",
-        hint: nearest.map { "did you mean \($0)?" } ?? "such as USD"
+        nearest.map { "did you mean \($0)?" } ?? "such as USD"
       )
     }
     return currency
@@ -73,11 +72,10 @@ package struct OptionReader {
       throw .badOptions("--amount and --rest exclude each other", hint: "give one of them")
     }
     if let paid = payment?.currency, invocation.has(Keys.currency), try currencyValue() != paid {
-      throw Fault(
-        .usage,
-        code: "bad_currency",
+      throw .usage(
+        "bad_currency",
         "the payment is in \(paid.code), not in \(try currencyValue().code)",
-        hint: "leave --currency out"
+        "leave --currency out"
       )
     }
     guard amount != nil || !invocation.has(Keys.currency) else {
@@ -87,7 +85,7 @@ package struct OptionReader {
       )
     }
     guard amount?.minorUnits != 0 else {
-      throw Fault(.usage, code: "bad_amount", "the amount is 0", hint: "raise --amount")
+      throw .usage("bad_amount", "the amount is 0", "raise --amount")
     }
     return amount
   }
@@ -100,21 +98,15 @@ package struct OptionReader {
       let (name, value) = try Self.split(pair, option: "--" + option)
       guard known.contains(name) else {
         let nearest = Suggestion.nearest(to: name, among: known)
-        throw Fault(
-          .usage,
-          code: "bad_value",
+        throw .usage(
+          "bad_value",
           "--\(option) has no field \(name.quotedForMessage)",
-          hint: nearest.map { "did you mean \($0)?" }
+          nearest.map { "did you mean \($0)?" }
             ?? "fields: \(known.joined(separator: ", "))"
         )
       }
       guard fields[name] == nil else {
-        throw Fault(
-          .usage,
-          code: "bad_value",
-          "--\(option) \(name) was given twice",
-          hint: "give it once"
-        )
+        throw .usage("bad_value", "--\(option) \(name) was given twice", "give it once")
       }
       try Self.check(option, name, value)
       fields[name] = .string(value)
@@ -130,11 +122,10 @@ package struct OptionReader {
       default: !value.isBlank
       }
     guard !fits else { return }
-    throw Fault(
-      .usage,
-      code: "bad_value",
+    throw .usage(
+      "bad_value",
       "--\(option) \(name)=\(value.quotedForMessage) has the wrong shape",
-      hint: name == "email" ? "such as email=ada@example.com" : "such as phone=+15135550100"
+      name == "email" ? "such as email=ada@example.com" : "such as phone=+15135550100"
     )
   }
 
@@ -164,11 +155,10 @@ package struct OptionReader {
     for pair in invocation.all(key) {
       let (name, value) = try Self.split(pair, option: "--\(option)")
       guard !given.contains(name) else {
-        throw Fault(
-          .usage,
-          code: "bad_value",
+        throw .usage(
+          "bad_value",
           "--\(option) \(name.quotedForMessage) was given twice",
-          hint: "give it once"
+          "give it once"
         )
       }
       given.insert(name)
@@ -195,11 +185,10 @@ package struct OptionReader {
 
   private static func refuseCard(_ text: String) throws(Fault) {
     guard Redactor.holdsCardNumber(text) else { return }
-    throw Fault(
-      .usage,
-      code: "card_number_in_metadata",
+    throw .usage(
+      "card_number_in_metadata",
       "the metadata holds something that looks like a card number",
-      hint: "leave it out: metadata is stored and shown"
+      "leave it out: metadata is stored and shown"
     )
   }
 
@@ -208,11 +197,10 @@ package struct OptionReader {
   /// Throws `usage`.
   package static func split(_ pair: String, option: String) throws(Fault) -> (String, String) {
     guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else {
-      throw Fault(
-        .usage,
-        code: "bad_value",
+      throw .usage(
+        "bad_value",
         "\(option) \(pair.quotedForMessage) is not NAME=VALUE",
-        hint: "such as \(option) first_name=Ada"
+        "such as \(option) first_name=Ada"
       )
     }
     return (String(pair[..<equals]), String(pair[pair.index(after: equals)...]))
@@ -222,11 +210,6 @@ package struct OptionReader {
 extension Fault {
   /// A value that an option cannot take.
   package static func badValue(_ option: String, _ text: String, hint: String) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_value",
-      "\(option) cannot be \(text.quotedForMessage)",
-      hint: hint
-    )
+    .usage("bad_value", "\(option) cannot be \(text.quotedForMessage)", hint)
   }
 }

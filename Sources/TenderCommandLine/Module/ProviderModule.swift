@@ -6,6 +6,7 @@ package import TenderModel
 /// Command line, help, manual, completions, configuration, doctor, explain, batch and capabilities are
 /// made from the list of these; nothing else names a provider.
 package protocol ProviderModule: Sendable {
+  associatedtype Adapter: Provider
   var name: ProviderName { get }
   /// The options that it defines; several modules may use one of them.
   var options: [any OptionKey] { get }
@@ -31,7 +32,7 @@ package protocol ProviderModule: Sendable {
   /// Its result, members in the order of its documents.
   func inKeyOrder(_ result: JSONObject) -> JSONObject
   /// The adapter. Throws `usage`, `auth` or `state`.
-  func make(_ session: any Session, _ env: Env) throws(Fault) -> any Provider
+  func make(_ session: any Session, _ env: Env) throws(Fault) -> Adapter
   /// What the command of a session asks for, as its options say: one of the commands in `uses` that make or change
   /// something.
   ///
@@ -42,8 +43,8 @@ package protocol ProviderModule: Sendable {
   func receipt(of payment: Payment, _ settings: Settings) -> String?
   /// What `doctor` tries.
   func checks(_ session: any Session, _ env: Env) -> [Check]
-  /// Settings that are no credentials, for `config show`.
-  func settings(_ settings: Settings) -> [(name: String, value: Settings.Value)]
+  /// Texts of its section that `config show` shows, each with the option that comes before it and its default.
+  var shown: [(key: String, option: any OptionKey, otherwise: String)] { get }
   /// What a command may use besides the ports of its variables: it is bounded to that.
   func resources(_ settings: Settings) -> [MachineResource]
 }
@@ -68,10 +69,10 @@ extension ProviderModule {
   package func receipt(of payment: Payment, _ settings: Settings) -> String? { nil }
 
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
-    [.credentials(of: self, session, env, "credentials are set")]
+    [.credentials(of: self, session, env) { "credentials are set" }]
   }
 
-  package func settings(_ settings: Settings) -> [(name: String, value: Settings.Value)] { [] }
+  package var shown: [(key: String, option: any OptionKey, otherwise: String)] { [] }
 
   package func resources(_ settings: Settings) -> [MachineResource] { [] }
 }
@@ -146,16 +147,16 @@ package struct Check {
 }
 
 extension Check {
-  /// Makes a module's provider, for which credentials must be set; `found` says so.
+  /// Makes a module's provider, for which credentials must be set; `found` says which ones are in use, never what they are.
   package static func credentials(
     of module: any ProviderModule,
     _ session: any Session,
     _ env: Env,
-    _ found: String
+    found: @escaping () throws(Fault) -> String
   ) -> Check {
     Check("\(module.name.text) credentials") { () throws(Fault) in
       try module.make(session, env).checkReady(for: nil, of: nil)
-      return env == .simulator ? "the simulator needs none of yours" : found
+      return env == .simulator ? "the simulator needs none of yours" : try found()
     }
   }
 

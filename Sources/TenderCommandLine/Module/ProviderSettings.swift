@@ -24,12 +24,16 @@ package struct ProviderSettings {
   /// A text of the section.
   package func text(_ key: String) -> String? { section.text(key) ?? simulated.text(key) }
 
-  /// A credential by its key: variable, file, profile, simulator.
+  /// A credential by its key: profile, variable, simulator.
   ///
-  /// Throws `usage` where two of them are set, or a file cannot be read.
+  /// Throws `usage` where its source cannot be read, and what a signal asks for.
   package func credential(_ key: String) throws(Fault) -> String? {
-    try session.settings.credential(variable(key), section: name.text, key: key)?.text
-      ?? simulated.text(key)
+    try session.settings.credential(name.text, key, session.signals) ?? simulated.text(key)
+  }
+
+  /// The name of the source that gives a credential; empty for the simulator's own.
+  package func source(_ key: String) throws(Fault) -> String {
+    try session.settings.sources(name.text, key).first?.name ?? ""
   }
 
   /// A credential that no output may show.

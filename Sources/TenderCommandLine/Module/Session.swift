@@ -5,7 +5,6 @@ package import TenderSystem
 /// One run of a command, as a provider's module sees it: what was asked for, and the parts of the
 /// program that it may use.
 package protocol Session: AnyObject {
-  var invocation: Invocation { get }
   var settings: Settings { get }
   var redactor: Redactor { get }
   var clock: any Clock { get }
@@ -13,8 +12,6 @@ package protocol Session: AnyObject {
   var signals: Signals { get }
   /// An instrument that came with a line of a batch.
   var instrument: [UInt8]? { get }
-  /// The simulated scenario by its name; nil for the usual one.
-  var scenario: String? { get }
   /// What the simulated side of a provider was given, under the keys of its section.
   func simulated(_ provider: ProviderName) -> JSONObject
   /// What this side draws, repeatable with `--sim-seed`. Throws `state`.
@@ -47,7 +44,7 @@ package protocol Session: AnyObject {
   func journal() throws(Fault) -> any Journal
   /// Something that all runs of this process share, made on first use.
   func shared<Part: AnyObject & Sendable>(_ make: () -> Part) -> Part
-  /// The terminal to ask at; nil where nobody may be asked.
+  /// The terminal to ask at, a state that was shown in place taken off it; nil where nobody may be asked.
   func terminal() -> Terminal?
   /// Shows a state to whoever watches.
   func announce(_ state: String, _ provider: String, _ env: Env, next: PayerAction?)
@@ -59,11 +56,11 @@ package protocol Session: AnyObject {
   func note(_ text: String)
   /// Shows an address that the payer opens: text, a QR code where it fits, the browser where asked.
   func show(address: String)
-  /// Takes a state that was shown in place off the terminal.
-  func clearState()
 }
 
 extension Session {
+  package var invocation: Invocation { settings.invocation }
+
   package var environment: Environment { settings.environment }
 
   /// Whether nothing may leave or be written.

@@ -1,4 +1,4 @@
-internal import TenderEngine
+package import TenderEngine
 package import TenderModel
 package import TenderSystem
 
@@ -7,23 +7,28 @@ package struct Settings {
   /// Where a value came from.
   package enum Origin: String { case option, environment, profile, `default` }
 
-  /// A value and its origin.
+  /// A value and its source.
   package struct Value {
     package var text: String
     package var origin: Origin
+    /// The option, the variable or the member of the profile that gives it; empty for a default.
+    package var source = ""
+  }
 
-    /// A value, and who said it.
-    package init(text: String, origin: Origin) {
-      self.text = text
-      self.origin = origin
-    }
+  /// Where a credential can be read.
+  package struct CredentialSource {
+    /// The variable, or the member of the profile with its section.
+    package let name: String
+    package let origin: Origin
+    package let form: CredentialForm
+    fileprivate let value: JSON
   }
 
   package let invocation: Invocation
   package let environment: Environment
   /// Every provider that this program speaks to.
   package let modules: [any ProviderModule]
-  package let config: ConfigFile
+  package private(set) var config: ConfigFile
   package private(set) var profileName: String?
   package private(set) var profile: JSONObject
 
@@ -56,13 +61,13 @@ package struct Settings {
     if let profileName {
       guard let found = config.profiles[profileName] else {
         let nearest = Suggestion.nearest(to: profileName, among: config.profiles.keys.sorted())
-        throw Fault(
-          .usage,
-          code: "unknown_profile",
+        throw .usage(
+          "unknown_profile",
           "no profile \(profileName.quotedForMessage) in the configuration",
-          hint: nearest.map { "did you mean \($0)?" } ?? "see: tender help files"
+          nearest.map { "did you mean \($0)?" } ?? "see: tender help files"
         )
       }
+      try config.check(profileName, modules)
       profile = config.adding(to: found)
     } else {
       profile = config.adding(to: [:])
@@ -76,6 +81,19 @@ package struct Settings {
       name, config.adding(to: config.profiles[name] ?? [:])
     )
     return settings
+  }
+
+  /// Starts the helper that runs the programs of credentials, where the command may need one of them.
+  ///
+  /// Call it before any thread begins.
+  package mutating func startPrograms() {
+    let command = invocation.command
+    guard command.bounds.reachesProviders || invocation.has(Keys.online) else { return }
+    let names =
+      command.bounds == .anyProfile
+      ? config.profiles.keys.sorted() : [profileName].compactMap(\.self)
+    let programs = names.flatMap { config.programs(of: $0, modules) }
+    if !programs.isEmpty { config.programs = SecretPrograms(programs, environment) }
   }
 
   /// What variables say of the members of providers' sections: `TENDER_PROVIDER_KEY`.
@@ -96,11 +114,10 @@ package struct Settings {
         let problem: ConfigurationSection.Problem? =
           if let value { key.problem(value) } else { .init("is not JSON") }
         guard let value, problem == nil else {
-          throw Fault(
-            .usage,
-            code: "bad_value",
+          throw .usage(
+            "bad_value",
             "\(variable) \(problem?.text ?? "")",
-            hint: problem?.hint ?? "see: tender help \(name)"
+            problem?.hint ?? "see: tender help \(name)"
           )
         }
         section[key.name] = value
@@ -112,12 +129,31 @@ package struct Settings {
 
   /// A setting by its three names; nil where nothing says anything.
   package func value(option: (any OptionKey)?, variable: String?, key: String?) -> Value? {
-    if let option, let text = invocation.text(option) { return Value(text: text, origin: .option) }
-    if let variable, let text = environment[variable] {
-      return Value(text: text, origin: .environment)
+    values(option: option, variable: variable, key: key).first
+  }
+
+  /// All that is said of a setting; the first value is used.
+  package func values(option: (any OptionKey)?, variable: String?, key: String?) -> [Value] {
+    var found: [Value] = []
+    if let option, let text = invocation.text(option) {
+      found.append(Value(text: text, origin: .option, source: "--\(option.options[0].name)"))
     }
-    if let key, let text = profile.text(key) { return Value(text: text, origin: .profile) }
-    return nil
+    if let variable, let text = environment[variable] {
+      found.append(Value(text: text, origin: .environment, source: variable))
+    }
+    if let key, let text = profile.text(key) {
+      found.append(Value(text: text, origin: .profile, source: key))
+    }
+    return found
+  }
+
+  /// All that is said of a text of a provider's section; the first value is used.
+  package func values(option: any OptionKey, section: String, key: String) -> [Value] {
+    let variable = "TENDER_\(section)_\(key)".uppercased()
+    let own = profileName.flatMap { config.profiles[$0]?[section]?[key]?.text }
+    return values(option: option, variable: variable, key: nil)
+      + [own.map { Value(text: $0, origin: .profile, source: "\(section).\(key)") }]
+      .compactMap(\.self)
   }
 
   /// The provider, where option, environment or profile names one.
@@ -138,11 +174,10 @@ package struct Settings {
     let value = value(option: option, variable: "TENDER_" + name.uppercased(), key: name)
     guard let value, !names.contains(value.text) else { return value }
     let nearest = Suggestion.nearest(to: value.text, among: names)
-    throw Fault(
-      .usage,
-      code: "bad_value",
+    throw .usage(
+      "bad_value",
       "\(name) from the \(value.origin.rawValue) cannot be \(value.text.quotedForMessage)",
-      hint: (nearest.map { "did you mean \($0)? " } ?? "")
+      (nearest.map { "did you mean \($0)? " } ?? "")
         + "it is one of \(names.joined(separator: ", "))"
     )
   }
@@ -211,31 +246,73 @@ package struct Settings {
   /// The name of the profile, where it refuses writes.
   package var readOnlyProfile: String? { isReadOnly ? profileName ?? "" : nil }
 
-  /// A credential from the environment (`NAME` or `NAME_FILE`), else from the profile's section.
+  /// The sources that give a credential; the first one is used.
   ///
-  /// Throws `usage` where both are set, or the file cannot be read.
-  package func credential(_ variable: String, section: String, key: String) throws(Fault) -> Value?
-  {
-    let direct = environment[variable]
-    let file = environment[variable + "_FILE"]
-    if direct != nil, file != nil {
-      throw Fault(
-        .usage,
-        code: "bad_credential",
+  /// A credential that the profile gives comes before a variable: a key that is exported for another account must not
+  /// go where the profile leads. Throws `usage` where a variable and its file are both set.
+  package func sources(_ section: String, _ key: String) throws(Fault) -> [CredentialSource] {
+    var found: [CredentialSource] = []
+    for form in CredentialForm.allCases {
+      let member = key + form.rawValue
+      guard let value = profile[section]?[member] else { continue }
+      let name = "\(section).\(member)"
+      found.append(CredentialSource(name: name, origin: .profile, form: form, value: value))
+    }
+    let variable = "TENDER_\(section)_\(key)".uppercased()
+    let set = [(variable, CredentialForm.text), (variable + "_FILE", .file)].compactMap {
+      name,
+      form in
+      environment[name].map {
+        CredentialSource(name: name, origin: .environment, form: form, value: .string($0))
+      }
+    }
+    guard set.count < 2 else {
+      throw .usage(
+        "bad_credential",
         "both \(variable) and \(variable)_FILE are set",
-        hint: "unset one of them"
+        "unset one of them"
       )
     }
-    if let direct { return Value(text: direct, origin: .environment) }
-    if let file {
-      return Value(text: try Self.content(file, variable + "_FILE"), origin: .environment)
+    return found + set
+  }
+
+  /// A credential of a provider; nil where no source gives it.
+  ///
+  /// Throws `usage` where its source cannot be read, and what a signal asks for.
+  package func credential(
+    _ section: String,
+    _ key: String,
+    _ interruption: any Interruption
+  ) throws(Fault) -> String? {
+    guard let source = try sources(section, key).first else { return nil }
+    let text = source.value.text ?? ""
+    switch source.form {
+    case .text: return text
+    case .file: return try Self.content(text, source.name)
+    case .variable:
+      guard let value = environment[text] else {
+        throw .usage(
+          "bad_credential",
+          "\(source.name): the variable \(text) is not set",
+          "set it, or choose another --profile"
+        )
+      }
+      return value
+    case .command:
+      // A dry run shows no secret and signs nothing.
+      guard !invocation.has(Keys.dryRun) || !isSecret(section, key) else {
+        return "not-read-in-a-dry-run"
+      }
+      guard let programs = config.programs else {
+        throw Fault(.internal, code: "internal", "\(source.name) cannot be run by this command")
+      }
+      let words = source.value.array?.compactMap(\.text) ?? []
+      return try programs.output(of: words, named: source.name, interruption).revealed
     }
-    let object = profile[section]?.object
-    if let text = object?.text(key) { return Value(text: text, origin: .profile) }
-    if let file = object?.text(key + "_file") {
-      return Value(text: try Self.content(file, "\(section).\(key)_file"), origin: .profile)
-    }
-    return nil
+  }
+
+  private func isSecret(_ section: String, _ key: String) -> Bool {
+    modules.contains { $0.name.text == section && $0.section.isSecret(key) }
   }
 
   private static func content(_ path: String, _ name: String) throws(Fault) -> String {
@@ -254,12 +331,7 @@ package struct Settings {
     defer { bytes.wipe() }
     while let last = bytes.last, last == 10 || last == 13 || last == 32 { bytes.removeLast() }
     guard !bytes.isEmpty else {
-      throw Fault(
-        .usage,
-        code: "bad_credential",
-        "\(name): \(path) is empty",
-        hint: "put the value into it"
-      )
+      throw .usage("bad_credential", "\(name): \(path) is empty", "put the value into it")
     }
     return String(decoding: bytes, as: UTF8.self)
   }

@@ -81,11 +81,10 @@ package enum FieldChoice {
     for path in paths {
       let first = String(path.split(separator: ".").first ?? "")
       guard !RecordSchema.names.contains(first) else { continue }
-      throw Fault(
-        .usage,
-        code: "bad_value",
+      throw .usage(
+        "bad_value",
         "--\(option): records have no \(path.quotedForMessage)",
-        hint: Suggestion.hint(for: first, among: RecordSchema.names, else: "see: tender schema")
+        Suggestion.hint(for: first, among: RecordSchema.names, else: "see: tender schema")
       )
     }
   }

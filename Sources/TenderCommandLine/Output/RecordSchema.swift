@@ -98,6 +98,18 @@ package enum RecordSchema {
     next string the next command, or what has to be done first
     age integer how many seconds ago it was recorded
     group integer find --duplicates: the number of its group, from 1
+    = total
+    env! string simulator, sandbox or live
+    currency! string ISO 4217
+    day string --by day: the day in the local time zone
+    provider string --by provider: the provider
+    status string --by status: the state of the payments
+    payments! integer how many payments
+    charged! integer what was charged, minor units
+    refunded! integer what payers got back: refunded, voided after capture, or returned by the bank
+    net! integer charged less refunded
+    refunding integer refunds on their way or unknown, not yet in refunded, where there are any
+    unknown integer how many payments have an unknown operation, where there are any
     = check
     name! string what was checked
     outcome! string ok or fail
@@ -144,10 +156,14 @@ package enum RecordSchema {
     name! string the setting
     value string its value; secrets are never shown
     origin! string option, environment, profile or default
+    detail string the source in use, and those that are ignored
     = scenario
     name! string what the option takes
     option! string --sim-scenario or --sim-fault
     meaning! string what happens
+    provider! string whose word it is
+    exit integer the exit status of the command that it is for
+    effect string done or none: whether the provider's books have changed
     = request
     provider! string who would be asked
     env! string where

@@ -25,13 +25,16 @@ enum TableCell {
   private static let moneyNames: Set<String> = Set(
     [
       "amount", "requested_amount", "captured_amount", "released_amount", "voided_amount",
-      "refunded_amount", "refunding_amount", "charged", "net",
+      "refunded_amount", "refunding_amount", "charged", "refunding", "net",
       "returned_amount", "left", "this_refund", "authorisedAmount", "gratuityAmount", "service_fee",
       "fee", "fees", "gross_amount", "net_amount", "amount_in_minor", "maximum_individual_amount",
       "maximum_available_amount", "current_amount",
       "maximum_amount", "minimum_amount",
     ] + Status.allCases.map(\.rawValue)
   )
+
+  /// Returns whether a member of this name is an amount in minor units.
+  static func isMoney(_ name: String) -> Bool { moneyNames.contains(name) }
 
   /// One value in one line; amounts of money as people write them.
   static func text(_ value: JSON, _ key: String, _ currency: Currency?) -> String {
@@ -64,13 +67,11 @@ enum TableCell {
       return value
     }
     let colour =
-      switch status {
-      case .succeeded, .authorized: 32
-      case .declined, .failed, .expired, .revoked, .returned: 31
-      case .unknown: 35
-      case .requiresConfirmation, .requiresAction, .pending, .cancelled, .refunded,
-        .partiallyRefunded:
-        33
+      switch status.end {
+      case .succeeded: 32
+      case .declined, .failed, .returned: 31
+      case nil where status == .unknown: 35
+      case .cancelled, .refunded, nil: 33
       }
     return "\u{1b}[\(colour)m\(value)\u{1b}[0m"
   }

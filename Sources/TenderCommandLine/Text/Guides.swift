@@ -1,10 +1,10 @@
 /// Topics for a task rather than for a part of the program.
 extension Topic {
-  static let guides = [references, support, installation]
+  static let guides = [references, support, credentials, installation]
 
   private static let references = Topic(
     name: "references",
-    aliases: ["reference", "idempotency", "idempotency-key", "keys", "key", "retry", "duplicates"],
+    aliases: ["reference", "idempotency", "idempotency-key", "retry", "duplicates"],
     summary: "why a command that is run again charges nothing twice",
     body: [
       "A reference is your own name for one payment, such as an order's number. One journal charges a reference "
@@ -47,6 +47,26 @@ extension Topic {
         + "asks the provider too.",
       "A payment that is unknown (exit 9) may have been charged. Do not take another payment for it: tender "
         + "journal resume REF looks, and says what can be done.",
+    ]
+  )
+
+  private static let credentials = Topic(
+    name: "credentials",
+    aliases: ["credential", "keys", "key", "secrets", "secret", "api-key", "signing-key"],
+    summary: "the sources of keys and secrets, and how to replace one",
+    body: [
+      "A profile names its credentials, in one of four forms: tender help files. A variable is used for a "
+        + "credential that the profile does not give: tender help environment. tender config show names the source in "
+        + "use, and those that are ignored. tender doctor names the key in use, by its id or its stage.",
+      "To replace a secret, create the new one at the provider, and put it in the place of the old one. Run tender "
+        + "doctor. Then revoke the old one at the provider. A command reads its secrets when it starts: a batch "
+        + "that is running keeps the old ones until it ends.",
+      "To replace a signing key, register its public half at the provider first. Then change the key's id and the "
+        + "key together.",
+      "The journal records the merchant of each payment. A payment of another merchant ends in exit 6 "
+        + "(other_merchant). With some providers a new key counts as another merchant: tender help PROVIDER. Then keep "
+        + "the old key in a profile of its own, for refunds and look-ups of its payments.",
+      "An idempotency key is another thing: tender help references.",
     ]
   )
 

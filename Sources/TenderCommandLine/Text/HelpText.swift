@@ -76,11 +76,10 @@ package struct HelpText {
     if let topic { return topic }
     if typed == "tender" { return overview }
     let names = catalogue.commands.map(\.name) + topics.map(\.name)
-    throw Fault(
-      .usage,
-      code: "unknown_command",
+    throw .usage(
+      "unknown_command",
       "no help for \(typed.quotedForMessage)",
-      hint: Suggestion.hint(for: typed, among: names, else: "see: tender help")
+      Suggestion.hint(for: typed, among: names, else: "see: tender help")
     )
   }
 

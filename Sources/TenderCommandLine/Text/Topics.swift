@@ -155,7 +155,8 @@ extension Topic {
             }
         ),
         "Each credential also with _FILE behind its name, for a file that holds the value; both at "
-          + "once is an error. TENDER_ENV is never enough for a live write.",
+          + "once is an error. A credential that the profile gives comes before its variable. TENDER_ENV is never "
+          + "enough for a live write.",
         "Every other key of a provider's section has a variable too: TENDER_, the provider and the key, "
           + "joined by _. What is not text is JSON.",
         lines(modules.flatMap(\.help.addresses)),
@@ -182,6 +183,12 @@ extension Topic {
           + (help.flatMap(\.profiles) + [
             #"    "support":{"env":"live", "mode":"read-only"}"#
           ]).joined(separator: ",\n") + "}}",
+        "A profile gives each credential in one form: \"secret_key\" is the value, \"secret_key_file\" a file, "
+          + "\"secret_key_env\" the name of a variable, \"secret_key_command\" an argument list such as "
+          + "[\"pass\", \"show\", \"shop\"]. No shell reads the list. The program is an absolute path, or a name that is "
+          + "found in PATH. No other user may be able to change it. It gets no TENDER_ variable and no terminal, and "
+          + "must end within 10 s. Its output is never shown. A value such as \"$KEY\" is refused.",
+        "Only the profile in use is checked. tender config check checks all of them, and tender doctor warns.",
         "$XDG_STATE_HOME/tender/ (~/.local/state) is yours alone: journal.db is the journal of every "
           + "payment (with journal.db-wal, its log), journal.lock its locks, journal.aside room for "
           + "outcomes that the journal cannot take, journal.key the key of its fingerprints, "
@@ -285,28 +292,31 @@ extension Topic {
       "On Linux a command bounds itself before it reads what others wrote. The kernel then refuses "
         + "everything else. What is open by default:",
       """
-        command             files      runs  connects   listens    sockets  signals
-        payment, simulated  state      none  none       none       none     own
-        payment elsewhere   state      none  53 80 443  3000       tcp udp  own
-        look-up             state      none  53 80 443  3000       tcp udp  own
-        find, journal       state      none  none       none       none     own
-        journal resume      state      none  53 80 443  3000       tcp udp  own
-        batch               reads all  none  53 80 443  3000       tcp udp  own
-        simulator serve     state      none  none       8085 8086  tcp      own
-        completion          state      none  none       none       none     own
+        command             files      runs  connects   listens      sockets  signals
+        payment, simulated  state      none  none       none         none     own
+        payment elsewhere   state      none  53 80 443  3000 *       tcp udp  own
+        look-up             state      none  53 80 443  3000 *       tcp udp  own
+        find, journal       state      none  none       none         none     own
+        journal resume      state      none  53 80 443  3000 *       tcp udp  own
+        batch               reads all  none  53 80 443  3000 *       tcp udp  own
+        simulator serve     state      none  none       8085 8086 *  tcp      own
+        completion          state      none  none       none         none     own
       """,
       "files: \"state\" is the state folder and its mark. Every command can also read /usr, /etc, its "
         + "configuration, and the files that options, variables and the profile name. journal backup and --junit can "
         + "write in the folder of their file. A line of a batch may name any file.",
       "ports: TCP ports, of any host. Those of the journal's server, of base addresses and proxies, of a reader and of "
-        + "--redirect-url are added. In a batch they come from its options, from variables and from the profiles, "
-        + "not from its lines. simulator serve is shown with --port 8085.",
+        + "--redirect-url are added. In a batch they come from variables and from the profiles, not from its "
+        + "lines. simulator serve is shown with --port 8085. The star is any port that the system "
+        + "chooses: the kernel does not compare those.",
       "devices: /dev/null, /dev/tty, /dev/urandom, and the reader that is named.",
-      "sockets: udp is for names (DNS), and can send to any host. Unix sockets are open only for a journal whose "
-        + "server is reached by one; then other Unix sockets with a path are open too. Bluetooth is open for a "
+      "sockets: udp is for names (DNS). It can send to any host, and take what comes back. Unix sockets are open only "
+        + "for a journal whose server is reached by one; then other Unix sockets with a path are open too. Pairs of "
+        + "stream sockets, which libraries use within the process, are open. Bluetooth is open for a "
         + "reader that has it. Names are looked up in files and by DNS, not by other services of this machine.",
-      "Always refused: other programs and processes, typing into a terminal (TIOCSTI), owner, mode and times of "
-        + "files, io_uring, shared memory, namespaces.",
+      "Always refused: starting programs, signaling other processes, reading their memory, typing into a terminal "
+        + "(TIOCSTI), owner, mode, times, flags and extended attributes of files, netlink, io_uring, shared memory, message "
+        + "queues and semaphores, priorities and processors, namespaces, the clock of the machine.",
       "Not bounded: hosts behind an open port, the names and sizes of files, time and memory. The program that --open "
         + "starts is not bounded; it gets one http or https address. Commands that read neither journal nor "
         + "provider are not bounded. On macOS nothing is.",
@@ -323,11 +333,34 @@ extension Topic {
       body: [
         "--env simulator, the default, answers in process: no network, no account. It keeps its "
           + "payments in simulator.db, encrypts as the real protocols do, and follows what the "
-          + "providers document. --sim-scenario and --sim-fault say how it is: see tender simulator "
-          + "scenarios."
+          + "providers document. tender simulator scenarios lists what --sim-scenario and "
+          + "--sim-fault take, each with the exit status of tender.",
+        "A fault is POINT:WHAT. POINT is a step of a provider, or the method and path of a request, "
+          + "in which * is any part: GET/v3/payments/*. --sim-fault may be repeated.",
+        """
+          part2:close-after        the charge is done, its answer is lost
+          part2:close-before       the charge is not done, its answer is lost
+          create:http-500*2        the first two requests answer 500
+          status:http-503%50       half of the requests do, as --sim-seed draws
+          create:reset-after,for=ORDER-7
+                                   only where the request is about ORDER-7
+          status:latency=200ms     late; 100ms..900ms is uniform, 200ms/p99=3s is
+                                   log-normal: 1 % of the answers take 3 s or more
+          status:bandwidth=500     500 bytes a second
+          create:cut=20            the connection closes after 20 bytes of the body
+        """,
+        "*N counts for each reference and each text of a fault, until tender simulator reset. for=TEXT "
+          + "finds the reference of a tender command, and TEXT in path, query or body. What cannot "
+          + "happen at a point is refused.",
+        "Programs that use tender simulator serve choose for one request with the header "
+          + "X-Tender-Simulator, such as fault=create:http-500*2;for=ORDER-7. Its members are scenario, "
+          + "fault (repeated for several), for (what the request is about), seed and clock "
+          + "(milliseconds since 1970, or + and milliseconds ahead). One that is wrong answers 400.",
+        "The simulated clock is the machine's until tender simulator advance moves it. Inside tender, "
+          + "waiting for a simulated provider takes no time: it moves the clock.",
       ] + help.flatMap(\.simulation) + [
         "--sim-seed and --sim-clock make output repeat byte for byte. With sandbox and live they "
-          + "are errors; behind simulator serve they travel in a header."
+          + "are errors; behind simulator serve they travel in the header."
       ]
     )
   }

@@ -57,6 +57,7 @@ extension Action {
     exits: [.partial, .pending, .unknown, .state, .refused, .interrupted, .terminated, .hungUp],
     // Each of its lines may name files, addresses and readers.
     bounds: .anyProfile,
+    csv: RecordCSV.payments,
     run: BatchCommand.run
   )
 }
@@ -100,7 +101,7 @@ struct BatchCommand: CommandWork {
       readOnlyProfile: composition.settings.readOnlyProfile,
       containment: composition.containment,
       checks: checks,
-      standing: try invocation.value(Keys.simClock),
+      standing: try invocation.value(Keys.simClock)?.standing,
       jobs: jobs,
       isOrdered: invocation.has(Keys.ordered)
     )

@@ -234,7 +234,7 @@ struct BatchLine: Sendable {
 extension Fault {
   /// A line of a batch that cannot be run.
   static func badLine(_ problem: String, hint: String) -> Fault {
-    Fault(.usage, code: "bad_line", "the line \(problem)", hint: hint)
+    .usage("bad_line", "the line \(problem)", hint)
   }
 
   fileprivate static func badMember(_ option: Option, _ given: String, _ wanted: String) -> Fault {

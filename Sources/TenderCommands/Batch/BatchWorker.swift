@@ -63,14 +63,14 @@ struct BatchWorker: Sendable {
   /// Whether the lines are wanted in their order.
   let isOrdered: Bool
   let common = CommonParts()
-  let reader = Turn()
+  let turns = Turns()
 
   /// What one thread runs its lines with: open files, connections, and a memory for one line's
   /// secrets.
   func work() -> Workers<Job, Answer>.Work {
     let parts = SharedParts(
       common: common,
-      reader: reader,
+      turns: turns,
       isBatch: true,
       isOrdered: isOrdered,
       jobs: jobs
@@ -126,7 +126,10 @@ struct BatchWorker: Sendable {
         check: checks ? Composition.Check(isBegun: job.earlier != nil) : nil,
         containment: containment
       )
-      defer { subject = composition.subject }
+      defer {
+        subject = composition.subject
+        parts.keepTime()
+      }
       if try invocation.value(Keys.env) == .live, !isLiveAllowed { throw .liveNotOnBatch }
       composition.output.collect = { collected.append($0) }
       var exit: Int32 = 0

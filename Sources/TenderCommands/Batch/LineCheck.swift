@@ -22,10 +22,7 @@ struct LineCheck: CommandWork {
       target = try composition.target()
       composition.subject.take(target)
       composition.subject.reference = invocation.text(Keys.reference) ?? invocation.operands.first
-      try invocation.checkOptions(for: target.module.name)
-      if case .looksUp = invocation.command.work {
-        try composition.engine(target).provider.checkReady(for: nil, of: nil)
-      }
+      try composition.engine(target).provider.checkReady(for: nil, of: nil)
     }
     return [
       "name": .string(composition.subject.reference ?? ""), "outcome": "ok",
@@ -82,11 +79,10 @@ struct SeenPayments {
       return
     }
     guard earlier >> 32 != text else { return }
-    throw Fault(
-      .conflict,
-      code: "reference_reused",
+    throw .conflict(
+      "reference_reused",
       "line \(earlier & 0xffff_ffff) gives \(line.reference.quotedForMessage) to another payment",
-      hint: "a reference is charged once: choose another"
+      "a reference is charged once: choose another"
     )
   }
 }

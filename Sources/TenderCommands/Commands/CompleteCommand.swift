@@ -116,7 +116,7 @@ struct CompleteCommand {
     case Keys.simScenario.option.name:
       return providers.simulated.flatMap(\.scenarios).map { ($0.name, $0.meaning) }
     case Keys.simFault.option.name:
-      return providers.simulated.flatMap(\.faults).map { ($0.name, $0.meaning) }
+      return providers.simulated.flatMap(\.faults.words).map { ($0.name, $0.meaning) }
     case Keys.expect.option.name:
       return Status.allCases.map { ($0.rawValue, "") }
         + Fault.Kind.allCases.map { ("exit:\($0.exitStatus)", $0.meaning) }

@@ -109,11 +109,16 @@ struct DoctorCommand: CommandWork {
   private func checks(_ target: Target) -> [Check] {
     let composition = composition
     let common = [
-      Check("config") { () throws(Fault) in
-        let config = composition.settings.config
-        return Environment.exists(config.path)
-          ? "\(config.path): \(config.profiles.count) profiles" : "there is no file, which is fine"
-      },
+      Check(
+        "config",
+        advice: { self.unusableProfiles },
+        run: { () throws(Fault) in
+          let config = composition.settings.config
+          return Environment.exists(config.path)
+            ? "\(config.path): \(config.profiles.count) profiles"
+            : "there is no file, which is fine"
+        }
+      ),
       Check("state") { () throws(Fault) in
         let folder = try composition.settings.stateFolder().text
         try Environment.makeFolder(folder)
@@ -137,11 +142,10 @@ struct DoctorCommand: CommandWork {
           return "the free space is not known"
         }
         guard free >= Self.enough else {
-          throw Fault(
-            .state,
-            code: "state_unusable",
+          throw .state(
+            "state_unusable",
             "\(free >> 10) KiB are free at \(folder)",
-            hint: "make room, or move the state with --state-dir"
+            "make room, or move the state with --state-dir"
           )
         }
         return "\(free >> 20) MiB are free"
@@ -154,6 +158,21 @@ struct DoctorCommand: CommandWork {
       ),
     ]
     return common + sharedJournal() + target.module.checks(composition, target.env)
+  }
+
+  /// What is wrong with profiles of the configuration, in use or not; nil where nothing is.
+  private var unusableProfiles: String? {
+    let settings = composition.settings
+    let problems = settings.config.profiles.keys.sorted().compactMap { name -> String? in
+      do throws(Fault) {
+        try settings.config.checkWhole(name, settings.modules, composition.environment)
+        return nil
+      } catch {
+        return error.message
+      }
+    }
+    return problems.isEmpty
+      ? nil : "before these profiles are used, mend: " + problems.joined(separator: "; ")
   }
 
   /// Of a journal that several machines share: whether it answers, what this user may do there, and what a
@@ -203,11 +222,10 @@ struct DoctorCommand: CommandWork {
 extension Fault {
   /// This machine's clock is ahead of another one by so many seconds, or behind.
   fileprivate static func clockWrong(_ skew: Int, from other: String) -> Fault {
-    Fault(
-      .usage,
-      code: "clock_wrong",
+    .usage(
+      "clock_wrong",
       "this machine's clock is \(abs(skew)) s \(skew > 0 ? "ahead of" : "behind") \(other)",
-      hint: "set it, such as by: timedatectl set-ntp true"
+      "set it, such as by: timedatectl set-ntp true"
     )
   }
 }
@@ -217,11 +235,10 @@ extension SharedJournal.Facts {
   fileprivate func rights() throws(Fault) -> String {
     guard !missing.isEmpty else { return "all that a runner needs" }
     guard mayWrite else { return "look-ups and lists alone" }
-    throw Fault(
-      .state,
-      code: "journal_denied",
+    throw .state(
+      "journal_denied",
       "no payment can be taken: this user lacks \(missing.joined(separator: ", "))",
-      hint: "grant it, as the tables' owner: tender journal grants | psql …"
+      "grant it, as the tables' owner: tender journal grants | psql …"
     )
   }
 
@@ -247,11 +264,10 @@ extension SharedJournal.Facts {
   /// What a failover of its servers can lose.
   fileprivate func failover() throws(Fault) -> String {
     guard synchronousCommit != "off" else {
-      throw Fault(
-        .state,
-        code: "journal_unsafe",
+      throw .state(
+        "journal_unsafe",
         "synchronous_commit is off: a crash of the server can lose that a payment was sent",
-        hint: "ALTER ROLE … SET synchronous_commit = on"
+        "ALTER ROLE … SET synchronous_commit = on"
       )
     }
     guard !standbys.isEmpty, synchronousCommit != "local" else {
@@ -261,11 +277,10 @@ extension SharedJournal.Facts {
     let words =
       "\(standbys) must confirm each commit (synchronous_commit \(synchronousCommit))"
     guard replicas == 0, !isStandby else { return words }
-    throw Fault(
-      .state,
-      code: "journal_unsafe",
+    throw .state(
+      "journal_unsafe",
       "\(words), and none is connected that does: no payment can be taken",
-      hint: "start a standby that is named there, or change synchronous_standby_names"
+      "start a standby that is named there, or change synchronous_standby_names"
     )
   }
 }

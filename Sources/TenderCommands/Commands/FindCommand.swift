@@ -38,6 +38,7 @@ extension Action {
       Keys.duplicates, Keys.all, Keys.online, Keys.id,
     ] + Catalogue.simulation,
     exits: [.auth, .notFound, .notSent, .providerError, .partial, .state],
+    csv: RecordCSV.payments,
     run: JournalCommands.find
   )
 }

@@ -81,7 +81,7 @@ extension JournalCommands {
     let target = try composition.target(of: handle)
     composition.subject.take(target)
     guard let payment = target.payment else { throw .unknownHandle(handle) }
-    composition.reference = payment.reference.text
+    composition.subject.reference = payment.reference.text
     let engine = try engine(of: payment)
     var resumed =
       invocation.has(Keys.finish)
@@ -163,7 +163,7 @@ extension JournalCommands {
     var isAnyUnknown = false
     var left: [Payment] = []
     for payment in unknown {
-      composition.reference = payment.reference.text
+      composition.subject.reference = payment.reference.text
       do throws(Fault) {
         let engine = try engine(of: payment)
         if finishes, !resends(payment, engine).isEmpty { left.append(payment) }

@@ -24,13 +24,13 @@ extension Action {
   )
 
   static let journalMigrate = Action(
-    .local(.writes),
+    .local(.reads),
     """
     journal migrate: make or upgrade the tables of a shared journal
     Makes the tables of the PostgreSQL journal that TENDER_JOURNAL names, or brings them up to
     this version, in one transaction; run it as their owner. Every other command ends in 16 where
-    they are missing, older or newer. A journal that is a file is brought up to date by each
-    command.
+    they are missing, older or newer. It changes nothing on this machine. A journal that is a file
+    is brought up to date by each command.
     $ tender journal migrate # once for each database, and after an upgrade
     """,
     exits: [.usage, .state],
@@ -189,7 +189,12 @@ extension JournalCommands {
     }
     let folder = try composition.settings.stateFolder().text
     composition.signals.hold()
-    let journal = try composition.sharedJournal(address, folder, isReading: false)
+    let journal = try composition.sharedJournal(
+      address,
+      folder,
+      isReading: false,
+      usesFiles: false
+    )
     show([("ok", try journal.migrate())])
     return output.exit(0)
   }
@@ -268,20 +273,18 @@ extension JSONObject {
 
 extension Fault {
   fileprivate static func exportedInPart(_ line: Int) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_import",
+    .usage(
+      "bad_import",
       "line \(line) was exported by an old version, whose exports cannot be imported",
-      hint: "export that journal again with this version: tender journal export --state-dir FOLDER"
+      "export that journal again with this version: tender journal export --state-dir FOLDER"
     )
   }
 
   fileprivate static func notExported(_ line: Int) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_import",
+    .usage(
+      "bad_import",
       "line \(line) is not a payment that tender journal export printed",
-      hint: "such as: tender journal export | TENDER_JOURNAL=postgres://… tender journal import"
+      "such as: tender journal export | TENDER_JOURNAL=postgres://… tender journal import"
     )
   }
 }

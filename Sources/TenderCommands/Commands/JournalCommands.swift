@@ -17,6 +17,7 @@ extension Action {
       Keys.limit, Keys.all,
     ],
     exits: [.state],
+    csv: RecordCSV.payments,
     run: JournalCommands.list
   )
 

@@ -28,6 +28,7 @@ extension Action {
     operands: [.init("ID", orID: true, repeats: true)],
     options: lookingUp,
     exits: ofLookUps,
+    csv: RecordCSV.payments,
     run: LookUpCommands.run
   )
 
@@ -62,7 +63,6 @@ struct LookUpCommands: CommandWork {
         hint: "such as: tender \(invocation.command.name) ORDER-1042, or - for standard input"
       )
     }
-    try invocation.checkStandardInput()
     if let option = invocation.given(among: [Keys.jobs, Keys.rate]).first,
       wait != nil || invocation.has(Keys.events) || operands.count == 1 && operands[0] != "-"
     {
@@ -289,7 +289,6 @@ struct LookUpCommands: CommandWork {
     let payment = target.payment
     composition.subject.take(target)
     composition.subject.reference = payment?.reference.text
-    composition.reference = payment?.reference.text
     let kind = invocation.command.kind ?? .payment
     guard kind == .payment || target.module.takes(invocation.command) else {
       let having = composition.providers.modules.filter { $0.takes(invocation.command) }

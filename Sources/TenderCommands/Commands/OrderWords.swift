@@ -5,12 +5,8 @@ internal import TenderModel
 /// An order in words, before anything is done.
 extension Engine {
   /// The question before an order: what is charged, or how it is undone, how much of it, and what is left then.
-  func question(
-    _ order: Order,
-    _ command: String,
-    _ payment: Payment?,
-    _ handle: String
-  ) -> String {
+  func question(_ checked: CheckedOrder, _ command: String) -> String {
+    let (order, payment) = (checked.order, checked.payment)
     if let question = order.question { return question }
     let asked = order.refundRequest
     let verb = provider.traits.hasPayerFlow && asked != nil ? "refund" : command
@@ -20,7 +16,7 @@ extension Engine {
       payment?.currency.map { Money(minorUnits: minorUnits, currency: $0) }
     }
     let money = part ?? asked?.amount ?? payment?.money
-    let what = "\(verb) \(handle)\(way)" + (money.map { ", \($0.text)" } ?? "")
+    let what = "\(verb) \(checked.handle)\(way)" + (money.map { ", \($0.text)" } ?? "")
     guard let payment, let whole = payment.money, let amount, amount < whole.minorUnits else {
       return what
     }
@@ -28,19 +24,21 @@ extension Engine {
     return "\(what) of \(whole.text) (\(left) left then)"
   }
 
-  /// What a dry run shows of an order on a payment that exists: what is done, by which way of the provider's, how
-  /// much of it.
-  func preview(
-    _ order: Order,
-    _ payment: Payment?,
-    _ handle: String
-  ) throws(Fault) -> JSONObject {
-    let word = try plan(order, on: payment, handle: handle)
-    var request: JSONObject = ["plan": .string(word?.rawValue ?? "")]
+  /// What a dry run shows of an order, secrets masked, and the idempotency key that would be sent.
+  ///
+  /// What was made before is not made again: then the plan alone is shown.
+  func preview(_ checked: CheckedOrder) throws(Fault) -> (request: JSONObject, key: String?) {
+    let (order, payment) = (checked.order, checked.payment)
+    let plan = try plan(checked)
+    let key = try key(of: checked, plan)
+    var request: JSONObject = ["plan": .string(plan.rawValue)]
+    if order.reference != nil {
+      return (plan == .send ? try provider.preview(order) : request, key)
+    }
     // A replay sends nothing: what was done is shown.
-    if word != .replay { request["way"] = provider.way(of: order, payment).map(JSON.string) }
+    if plan != .replay { request["way"] = provider.way(of: order, payment).map(JSON.string) }
     request["id"] = (payment?.state.id).map(JSON.string)
-    if word == .replay { return request }
+    if plan == .replay { return (request, key) }
     let amount = amount(of: order, payment)
     request["amount"] = amount.map(JSON.integer)
     request["currency"] = (payment?.currency?.code).map(JSON.string)
@@ -48,7 +46,7 @@ extension Engine {
       request["whole"] = .bool(amount == payment.state.amount)
       request["left"] = .integer(left(after: amount, payment))
     }
-    return request
+    return (request, key)
   }
 
   /// The amount of an order in minor units; nil where that is not known before.

@@ -26,6 +26,10 @@ extension Action {
     variables of tender and, where they are public, of the providers' own programs. With them
     tender --env sandbox pays here. Other credentials are refused as the provider refuses them.
     Ctrl-C or SIGTERM stops the server.
+
+    Scenario, faults and clock are for requests without a header X-Tender-Simulator, which has its
+    own: see tender help simulator. POST /_simulator/advance with a time such as 26h as its body
+    moves the clock, POST /_simulator/reset forgets every payment.
     $ tender simulator serve --port 8085 # serve on port 8085
     $ tender simulator serve --env-file simulator.env # then, in another shell: . ./simulator.env
     """,
@@ -51,13 +55,30 @@ extension Action {
     .local(.nothing),
     """
     simulator scenarios: list scenarios and faults
-    Lists what --sim-scenario and --sim-fault take, scenarios first; WORD finds those that have it
-    in name or meaning.
+    Lists what --sim-scenario and --sim-fault take, scenarios first, each with the exit status of the
+    command that it is for. WORD finds those that have every word in name or meaning.
     $ tender simulator scenarios # every scenario and fault
-    $ tender simulator scenarios decline # how a payment is declined
+    $ tender simulator scenarios answer lost --exit 9 # lost answers that leave a payment unknown
     """,
-    operands: [.init("WORD", optional: true)],
+    operands: [.init("WORD", optional: true, repeats: true)],
+    options: [Keys.provider, Keys.exit],
     run: SupportCommands.scenarios
+  )
+
+  static let simulatorAdvance = Action(
+    .local(.writes),
+    """
+    simulator advance: move the simulated clock forward
+    Moves the clock of the simulated providers forward: holds and barcodes expire, ACH payments settle
+    or are returned, the periods of mandates turn, refunds are executed, idempotency keys are
+    forgotten. It moves the world of this state folder, also while simulator serve has it. tender
+    itself goes by the same clock where the simulator is in its own process.
+    $ tender simulator advance 26h # a day and two hours later
+    """,
+    operands: [.init("TIME")],
+    exits: [.state],
+    bounds: .world,
+    run: SupportCommands.advance
   )
 
   static let configShow = Action(
@@ -65,7 +86,8 @@ extension Action {
     """
     config show: show each setting and where it comes from
     Shows the settings that a command would run with, and whether each came from an option, the
-    environment, the profile or a default. Secrets are shown as set or not set.
+    environment, the profile or a default. The detail names the source in use, and those that are
+    ignored. Secrets are shown as set or not set; their programs are not run.
     $ tender config show # the settings in force
     """,
     run: SupportCommands.showConfig
@@ -75,7 +97,8 @@ extension Action {
     .local(.nothing),
     """
     config check: check the configuration file
-    Reads the configuration file and says what is wrong with it, if anything.
+    Reads the configuration file and says what is wrong with it, if anything. Every profile is
+    checked, and its files and programs are looked for. No program is run.
     $ tender config check # check the file
     """,
     run: SupportCommands.checkConfig
@@ -145,32 +168,66 @@ struct SupportCommands: CommandWork {
     return output.exit(0)
   }
 
-  func scenarios() -> Int32 {
-    let simulated = composition.providers.simulated
-    let all =
-      simulated.flatMap(\.scenarios).map { ($0.name, "--sim-scenario", $0.meaning) }
-      + simulated.flatMap(\.faults).map { ($0.name, "--sim-fault", $0.meaning) }
-    let word = (invocation.operands.first ?? "").lowercased()
-    let found = all.filter { name, _, meaning in
-      word.isEmpty || name.lowercased().contains(word) || meaning.lowercased().contains(word)
-    }
-    guard !output.isTable else {
-      // Every word of a meaning is there, and whole where the terminal is narrow.
-      let text = found.map { name, option, meaning in
-        let lines = HelpText.wrapped(meaning, indent: 4, width: output.width)
-        return "\(option) \(name)\n" + lines.joined(separator: "\n") + "\n"
+  func scenarios() throws(Fault) -> Int32 {
+    let exit = try invocation.value(Keys.exit)
+    let words = invocation.operands.map { $0.lowercased() }
+    var isFound = false
+    var text = ""
+    let provider = invocation[Keys.provider]
+    for isFault in [false, true] {
+      for simulated in composition.providers.simulated {
+        let name = simulated.name.text
+        let list = isFault ? simulated.faults.words : simulated.scenarios
+        for word in list where exit == nil || word.exit == exit.map(Int32.init) {
+          let text = "\(word.name) \(word.meaning)".lowercased()
+          guard provider ?? name == name, words.allSatisfy(text.contains) else { continue }
+          isFound = true
+          show(word, isFault ? "--sim-fault" : "--sim-scenario", name, &text)
+        }
       }
-      .joined()
-      if !Pager.show(text, composition.settings.environment) { output.put(text) }
-      if found.isEmpty { output.note("no scenario or fault has \(word.quotedForMessage)") }
-      return output.exit(0)
     }
-    for (name, option, meaning) in found {
-      let fields: JSONObject = [
-        "name": .string(name), "option": .string(option), "meaning": .string(meaning),
-      ]
-      output.show(records.record(.scenario, fields))
+    if !isFound, output.isTable { output.note("no scenario or fault has all of that") }
+    if !Pager.show(text, composition.settings.environment) { output.put(text) }
+    return output.exit(0)
+  }
+
+  /// Shows a scenario or fault as a record; in a table it adds it to a text.
+  private func show(
+    _ word: SimulatorWord,
+    _ option: String,
+    _ provider: String,
+    _ text: inout String
+  ) {
+    guard !output.isTable else {
+      let exit = word.exit.map { ", exit \($0)" } ?? ""
+      // Every word of a meaning is there, and whole where the terminal is narrow.
+      let lines = HelpText.wrapped(word.meaning, indent: 4, width: output.width)
+      text +=
+        "\(option) \(word.name)  (\(provider)\(exit))\n" + lines.joined(separator: "\n") + "\n"
+      return
     }
+    var fields: JSONObject = [
+      "name": .string(word.name), "option": .string(option), "meaning": .string(word.meaning),
+      "provider": .string(provider),
+    ]
+    fields["exit"] = word.exit.map { .integer(Int($0)) }
+    fields["effect"] = word.effect.map { .string($0.rawValue) }
+    output.show(records.record(.scenario, fields))
+  }
+
+  func advance() throws(Fault) -> Int32 {
+    try composition.refuseReadOnly()
+    let time = try TimeText.milliseconds(
+      invocation.operands[0],
+      option: "TIME",
+      most: SimulatedTime.mostAhead
+    )
+    let ahead = try Ledger(path: composition.servedWorld().ledgerPath).advance(by: time)
+    let now = SystemClock(interruption: composition.signals).now + ahead
+    let fields: JSONObject = [
+      "name": "clock", "outcome": "ok", "detail": .string(Timestamp.text(now)),
+    ]
+    output.show(records.record(.check, fields))
     return output.exit(0)
   }
 
@@ -183,6 +240,13 @@ struct SupportCommands: CommandWork {
   }
 
   func serve() throws(Fault) -> Int32 {
+    guard !invocation.has(Keys.trace) else {
+      throw .badOptions(
+        "--trace does not go with simulator serve",
+        hint: "use it with the command that pays"
+      )
+    }
+    if let fault = composition.simulatorOptions.unreachable { throw .onlyInProcess(fault) }
     try listen()
     output.note("stopped")
     return 0
@@ -283,55 +347,78 @@ struct SupportCommands: CommandWork {
 
   func showConfig() throws(Fault) -> Int32 {
     let settings = composition.settings
+    let profile = settings.profileName.map { "profile \($0.quotedForMessage)" }
     var rows: [Record] = []
-    func add(_ name: String, _ value: String, _ origin: Settings.Origin) {
-      let fields: JSONObject = [
-        "name": .string(name), "value": .string(value), "origin": .string(origin.rawValue),
+    /// `sources` are all that give the setting, the first one in use; `reason` says why the others are ignored.
+    func add(
+      _ name: String,
+      _ value: String,
+      _ sources: [(name: String, origin: Settings.Origin)],
+      _ reason: String? = nil
+    ) {
+      let names = sources.map { source in
+        source.origin == .profile ? "\(source.name) of \(profile ?? "")" : source.name
+      }
+      let ignored = names.dropFirst().map { "\($0) is ignored" + (reason.map { ": \($0)" } ?? "") }
+      var fields: JSONObject = [
+        "name": .string(name), "value": .string(value),
+        "origin": .string((sources.first?.origin ?? .default).rawValue),
       ]
+      let detail = (names.prefix(1) + ignored).filter { !$0.isEmpty }.joined(separator: "; ")
+      if !detail.isEmpty { fields["detail"] = .string(detail) }
       rows.append(records.record(.setting, fields))
     }
-    func add(_ name: String, _ value: Settings.Value?, otherwise: String) {
-      add(name, value?.text ?? otherwise, value?.origin ?? .default)
+    func add(_ name: String, _ values: [Settings.Value], otherwise: String) {
+      add(name, values.first?.text ?? otherwise, values.map { ($0.source, $0.origin) })
     }
     /// One that option, environment or profile may set under its own name.
-    func add(_ name: String, _ option: any OptionKey, inProfile: Bool = true, otherwise: String) {
+    func add(_ name: String, _ option: (any OptionKey)?, inProfile: Bool = true, otherwise: String)
+    {
       let variable = "TENDER_" + name.uppercased()
       let key = inProfile ? name : nil
-      let value = settings.value(option: option, variable: variable, key: key)
-      add(name, value, otherwise: otherwise)
+      add(name, settings.values(option: option, variable: variable, key: key), otherwise: otherwise)
     }
-    add("config", settings.config.path, invocation.has(Keys.config) ? .option : .default)
+    // Values that cannot be are refused.
+    _ = (try settings.provider(), try settings.env())
+    add("config", Keys.config, inProfile: false, otherwise: settings.config.path)
     add("profile", Keys.profile, inProfile: false, otherwise: settings.profileName ?? "")
-    add("provider", try settings.provider(), otherwise: settings.modules[0].name.text)
-    add("env", try settings.env(), otherwise: "simulator")
+    add("provider", Keys.provider, otherwise: settings.modules[0].name.text)
+    add("env", Keys.env, otherwise: "simulator")
     add("output", Keys.output, otherwise: "auto")
-    let journal = settings.journal().map { journal in
-      let shown = PostgresAddress(journal.text)?.masked ?? journal.text
-      return Settings.Value(text: shown, origin: journal.origin)
-    }
-    add("journal", journal, otherwise: "")
-    add("state_dir", try settings.stateFolder(), otherwise: "")
+    let journals = settings.values(option: nil, variable: "TENDER_JOURNAL", key: "journal")
+    let masked = settings.journal().map { PostgresAddress($0.text)?.masked ?? $0.text } ?? ""
+    add("journal", masked, journals.map { ($0.source, $0.origin) })
+    add("state_dir", Keys.stateDir, inProfile: false, otherwise: try settings.stateFolder().text)
     add("timeout", Keys.timeout, otherwise: "30s")
-    let mode = settings.profile.text("mode") ?? "read-write"
-    add("mode", mode, settings.isReadOnly ? .profile : .default)
+    let mode = settings.profile.text("mode")
+    add("mode", mode ?? "read-write", mode == nil ? [] : [("mode", .profile)])
     for module in settings.modules {
       for key in module.section.credentials {
-        let name = "\(module.name.text).\(key)"
-        let variable = "TENDER_\(module.name.text)_\(key)".uppercased()
-        let value = try settings.credential(variable, section: module.name.text, key: key)
-        add(name, value == nil ? "not set" : "set", value?.origin ?? .default)
+        let sources = try settings.sources(module.name.text, key)
+        add(
+          "\(module.name.text).\(key)",
+          sources.isEmpty ? "not set" : "set",
+          sources.map { ($0.name, $0.origin) },
+          "the profile has its own"
+        )
       }
     }
     for module in settings.modules {
-      for (name, value) in module.settings(settings) { add(name, value.text, value.origin) }
+      for (key, option, otherwise) in module.shown {
+        let values = settings.values(option: option, section: module.name.text, key: key)
+        add("\(module.name.text).\(key)", values, otherwise: otherwise)
+      }
     }
-    output.show(rows, columns: ["name", "value", "origin"])
+    output.show(rows, columns: ["name", "value", "origin", "detail"])
     return output.exit(0)
   }
 
-  /// Reading the settings was the check: a fault of theirs ended the run before this.
-  func checkConfig() -> Int32 {
+  /// Reading the settings was a part of the check: a fault of theirs ended the run before this.
+  func checkConfig() throws(Fault) -> Int32 {
     let config = composition.settings.config
+    for name in config.profiles.keys.sorted() {
+      try config.checkWhole(name, composition.settings.modules, composition.environment)
+    }
     let detail =
       Environment.exists(config.path)
       ? "\(config.path): \(config.profiles.count) profiles" : "there is no \(config.path)"

@@ -108,68 +108,53 @@ struct WriteCommands: CommandWork {
   }
 
   private func work(_ expectation: Expectation) throws(Fault) -> Int32 {
-    defer {
-      composition.subject.reference = composition.reference ?? composition.subject.reference
-    }
     let wait = try WaitOptions(invocation, from: composition.clock.uptime)
     let (target, handle) = try target()
-    var order = try order(target)
+    let words = try order(target)
     let engine = try composition.engine(target)
-    try invocation.checkRead(by: target.module.name)
+    let options = try options(words, target.module.name, isWaiting: wait != nil)
     let isPayersFlow = engine.provider.traits.hasPayerFlow
-    try WaitOptions.checkInterval(
-      invocation,
-      awaitsPayer: isPayersFlow && order.kind != .void && order.kind != .refund
-    )
-    var options = Engine.Options()
-    let key = try invocation.value(Keys.idempotencyKey)
-    if order.reference != nil || order.refundRequest != nil { options.idempotencyKey = key }
-    if order.reference != nil {
-      options.newAttempt = invocation.has(Keys.newAttempt)
-      options.namesProvider =
-        invocation.has(Keys.provider) && !invocation.inherited.contains(Keys.provider.option.name)
-    }
-    if wait != nil { try engine.provider.checkReady(for: nil, of: target.payment) }
+    let awaitsPayer = isPayersFlow && words.kind != .void && words.kind != .refund
+    try WaitOptions.checkInterval(invocation, awaitsPayer: awaitsPayer)
+    var order = try engine.checked(words, on: target.payment, handle: handle, options)
     if let check = composition.check {
-      try engine.provider.checkReady(for: order, of: target.payment)
-      if order.reference == nil {
-        guard target.payment != nil else {
-          guard check.isBegun || engine.provider.isID(handle) else { throw .unknownHandle(handle) }
-          return 0
+      if let lack = order.lack { throw lack }
+      if words.reference == nil {
+        // What an earlier line makes of the payment is not known yet.
+        if check.isBegun { return 0 }
+        guard target.payment != nil || engine.provider.isID(handle) else {
+          throw .unknownHandle(handle)
         }
-        if let request = order.refundRequest {
-          _ = try engine.plan(.refund(request), on: target.payment, handle: handle)
-        }
+        if target.payment == nil { return 0 }
+        if words.refundRequest != nil { _ = try engine.plan(order) }
       }
     }
-    if invocation.has(Keys.dryRun) {
-      return show(try preview(order, target, handle, engine, options))
-    }
-    try approveOrder(&order, target, handle, engine)
-    if let reference = order.reference, !invocation.has(Keys.reference) {
+    if invocation.has(Keys.dryRun) { return show(try engine.preview(order)) }
+    try approve(&order, target, engine)
+    if let reference = words.reference, !invocation.has(Keys.reference) {
       // A reference that tender made is said before anything is sent: it is the only handle.
       output.tell("reference \(reference.text)")
     }
     composition.signals.hold()
-    func run() throws(Fault) -> Report {
-      try engine.execute(order, on: target.payment, handle: handle, options)
+    let isSale = words.reference != nil && engine.provider.traits.isAtReader
+    let place = isSale ? "reader" : awaitsPayer ? composition.listener : nil
+    var report = try composition.inTurn(for: place) { () throws(Fault) in
+      try engine.execute(order)
     }
-    let takesReader = order.reference != nil && engine.provider.traits.isAtReader
-    var report = takesReader ? try composition.withReader(run) : try run()
     if let wait {
       report = try wait.apply(
         to: report,
         engine,
         composition,
-        inWordsOfAttempt: isPayersFlow && order.refundRequest == nil
+        inWordsOfAttempt: isPayersFlow && words.refundRequest == nil
       )
     }
     if let warning = report.warning {
       output.warn("the result is known but the journal could not be written: \(warning.message)")
     }
-    if ![.void, .refund].contains(order.kind) {
+    if ![.void, .refund].contains(words.kind) {
       // A confirm captures what is held: that is all that it asks for.
-      let acceptsPart = order.reference == nil || invocation.has(Keys.allowPartial)
+      let acceptsPart = words.reference == nil || invocation.has(Keys.allowPartial)
       report = report.ended(acceptsPart: acceptsPart)
     }
     let (shown, exit) = expectation.judge(report, records)
@@ -188,14 +173,12 @@ struct WriteCommands: CommandWork {
       target = try composition.target(of: handle)
       // An earlier line of the batch changes it before.
       if composition.check?.isBegun == true { target.payment = nil }
-      composition.reference = target.payment?.reference.text
-      composition.subject.reference = composition.reference ?? handle
+      composition.subject.reference = target.payment?.reference.text ?? handle
     } else {
       (target, handle) = (try composition.target(), "")
     }
     composition.subject.take(target)
     try composition.refuseReadOnly()
-    try invocation.checkStandardInput()
     return (target, handle)
   }
 
@@ -226,42 +209,40 @@ struct WriteCommands: CommandWork {
     return order
   }
 
-  /// What a dry run shows, with the key that would be sent.
-  private func preview(
+  /// What the engine is told besides the order.
+  ///
+  /// Throws `usage` for an option that nothing uses.
+  private func options(
     _ order: Order,
-    _ target: Target,
-    _ handle: String,
-    _ engine: Engine,
-    _ options: Engine.Options
-  ) throws(Fault) -> (request: JSONObject, key: String?) {
-    let own = options.idempotencyKey
-    let key = try engine.nextKey(for: order, of: target.payment, own: own)
-    guard let reference = order.reference else {
-      return (try engine.preview(order, target.payment, handle), key)
+    _ provider: ProviderName,
+    isWaiting: Bool
+  ) throws(Fault) -> Engine.Options {
+    try invocation.checkRead(by: provider)
+    var options = Engine.Options()
+    options.isLookedUp = isWaiting
+    let key = try invocation.value(Keys.idempotencyKey)
+    if order.reference != nil || order.refundRequest != nil { options.idempotencyKey = key }
+    if order.reference != nil {
+      options.newAttempt = invocation.has(Keys.newAttempt)
+      options.namesProvider =
+        invocation.has(Keys.provider) && !invocation.inherited.contains(Keys.provider.option.name)
     }
-    // What was made before is not made again: then nothing like this would be sent.
-    if let plan = try engine.plan(order, options) {
-      let known = try composition.payment(reference, target)
-      return (["plan": .string(plan.rawValue)], plan == .finish ? known?.attempt?.key : nil)
-    }
-    return (try engine.preview(order), key)
+    return options
   }
 
   /// Asks for what only a person can agree to.
   ///
   /// What would be refused is said before.
-  private func approveOrder(
-    _ order: inout Order,
+  private func approve(
+    _ order: inout CheckedOrder,
     _ target: Target,
-    _ handle: String,
     _ engine: Engine
   ) throws(Fault) {
-    let isAnswered = try approveFurther(&order, target.payment, handle, engine)
+    let isAnswered = try approveFurther(&order, engine)
     // A handle that nobody knows, of a provider that cannot adopt it, is refused without a question.
-    guard order.reference != nil || target.payment != nil || engine.provider.traits.hasPayerFlow
-    else { return }
-    if order.reference != nil { try engine.provider.check(order) }
-    let question = engine.question(order, invocation.command.name, target.payment, handle)
+    let mayBeAdopted = engine.provider.traits.hasPayerFlow
+    guard order.order.reference != nil || order.payment != nil || mayBeAdopted else { return }
+    let question = engine.question(order, invocation.command.name)
     try composition.approve(target.env, question, isAnswered: isAnswered)
   }
 
@@ -270,17 +251,15 @@ struct WriteCommands: CommandWork {
   /// `--yes` does not answer this: the engine refuses it then (`refund_needs_name`). Throws what the refund would
   /// be refused for.
   private func approveFurther(
-    _ order: inout Order,
-    _ payment: Payment?,
-    _ handle: String,
+    _ order: inout CheckedOrder,
     _ engine: Engine
   ) throws(Fault) -> Bool {
-    guard var request = order.refundRequest else { return false }
-    request.isFurtherApproved = true
-    let isSent = try engine.plan(.refund(request), on: payment, handle: handle) == .refund
-    guard isSent, let payment, let amount = request.amount, request.name == nil else {
-      return false
-    }
+    guard let request = order.order.refundRequest else { return false }
+    var further = order
+    further.approveFurther()
+    let isSent = try engine.plan(further) == .refund
+    guard isSent, let payment = order.payment, let amount = request.amount, request.name == nil
+    else { return false }
     let earlier = payment.unnamedRefunds
     guard !earlier.isEmpty, !invocation.has(Keys.yes), let terminal = composition.terminal() else {
       return false
@@ -288,13 +267,13 @@ struct WriteCommands: CommandWork {
     let done = earlier.map(payment.text(of:))
     let total = payment.state.refunded + payment.state.refunding + amount.minorUnits
     let answer = try terminal.ask(
-      "\(handle) already has a refund of \(done.joined(separator: " and of ")). Refund another "
+      "\(order.handle) already has a refund of \(done.joined(separator: " and of ")). Refund another "
         + "\(amount.text), \(payment.text(ofMinorUnits: total)) in total? Type yes: ",
       hidden: false,
       interruption: composition.signals
     )
     guard answer == "yes" else { throw .notConfirmed("refund_needs_name") }
-    order = .refund(request)
+    order = further
     return true
   }
 
@@ -303,7 +282,7 @@ struct WriteCommands: CommandWork {
     var fields: JSONObject = [:]
     fields["provider"] = (subject.provider?.text).map(JSON.string)
     fields["env"] = subject.env.map { .string($0.rawValue) }
-    fields["reference"] = (composition.reference ?? subject.reference).map(JSON.string)
+    fields["reference"] = subject.reference.map(JSON.string)
     fields["idempotency_key"] = shown.key.map(JSON.string)
     fields["request"] = .object(shown.request)
     output.show(records.record(.request, fields))

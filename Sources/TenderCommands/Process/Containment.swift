@@ -43,11 +43,10 @@ struct Containment {
   /// Throws `state` where a profile demands bounds that this process does not have.
   func check(_ settings: Settings) throws(Fault) {
     guard settings.profile.text("containment") == "required", !isWhole else { return }
-    throw Fault(
-      .state,
-      code: "containment_missing",
+    throw .state(
+      "containment_missing",
       "the profile \((settings.profileName ?? "").quotedForMessage) requires containment; \(text)",
-      hint: "nothing was sent; see: tender help containment"
+      "nothing was sent; see: tender help containment"
     )
   }
 
@@ -236,7 +235,7 @@ private struct Bounds {
     if let home = environment["HOME"] {
       readable += [".pgpass", ".pg_service.conf", ".postgresql"].map { home + "/" + $0 }
     }
-    readable += named.compactMap { environment[$0] } + address.files
+    readable += named.compactMap { environment[$0] } + address.files { environment[$0] }
     let ways = address.ways { environment[$0] }
     if !ways.ports.isEmpty { addNetwork(ways.ports) }
     if ways.isLocal { sockets |= TENDER_SOCKETS_LOCAL }

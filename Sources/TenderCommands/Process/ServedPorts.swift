@@ -39,11 +39,10 @@ struct ServedPorts {
       if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
       if descriptor >= 0 { close(descriptor) }
     }
-    throw Fault(
-      .state,
-      code: "state_unusable",
+    throw .state(
+      "state_unusable",
       "cannot write down that port \(port) is the simulator's",
-      hint: "choose another --state-dir"
+      "choose another --state-dir"
     )
   }
 

@@ -16,6 +16,7 @@ struct Action: Sendable {
     exits: [Fault.Kind] = [],
     unoffered: [String: [String]] = [:],
     bounds: Command.Bounds? = nil,
+    csv: [String] = [],
     run: @escaping @Sendable (Work) -> () throws(Fault) -> Int32
   ) {
     command = Command(
@@ -25,7 +26,8 @@ struct Action: Sendable {
       options: options,
       exits: exits,
       unoffered: unoffered,
-      bounds: bounds
+      bounds: bounds,
+      csv: csv
     )
     perform = { composition throws(Fault) in try run(Work(composition: composition))() }
   }

@@ -49,11 +49,15 @@ extension Composition {
   func exchanges(
     inProcess: Bool
   ) throws(Fault) -> (http: any HTTPExchange, sockets: any SocketExchange) {
+    isInProcess = inProcess
     if isDryRun { return (Unreachable(), Unreachable()) }
     var http: any HTTPExchange
     var sockets: any SocketExchange
     let name = simulatorOptions.headerValue + "|" + (environment["TENDER_CA_FILE"] ?? "")
-    if !inProcess { goesOutside = true }
+    if !inProcess {
+      goesOutside = true
+      if let fault = simulatorOptions.unreachable { throw .onlyInProcess(fault) }
+    }
     if inProcess {
       let simulator = try simulator()
       http = simulator
@@ -98,26 +102,27 @@ extension Composition {
 
   func redirects(to address: String, simulated: Bool) -> (any RedirectListener)? {
     guard LoopbackRedirects.isOwn(address) else { return nil }
-    return simulated ? SimulatedPayer(clock: clock) : LoopbackRedirects(interruption: signals)
+    if !simulated { listener = address }
+    return simulated ? SimulatedPayer(clock: worldClock) : LoopbackRedirects(interruption: signals)
   }
 
   func simulated(_ provider: ProviderName) -> JSONObject {
     providers.simulated.first { $0.name == provider }?.section ?? [:]
   }
 
-  var scenario: String? { simulatorOptions.scenario }
-
   func isServed(port: UInt16) -> Bool { ServedPorts(settings).holds(port) }
 
   func shared<Part: AnyObject & Sendable>(_ make: () -> Part) -> Part { shared.common.part(make) }
 
-  func terminal() -> Terminal? { settings.asksNobody ? nil : Terminal() }
+  func terminal() -> Terminal? {
+    guard !settings.asksNobody, let terminal = Terminal() else { return nil }
+    output.clearState()
+    return terminal
+  }
 
   func tell(_ text: String) { output.tell(text) }
 
   func note(_ text: String) { output.note(text) }
-
-  func clearState() { output.clearState() }
 
   func show(address: String) {
     if !output.isQuiet {

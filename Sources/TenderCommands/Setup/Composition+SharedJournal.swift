@@ -10,14 +10,15 @@ extension Composition {
   func sharedJournal(
     _ text: String,
     _ folder: String,
-    isReading: Bool
+    isReading: Bool,
+    usesFiles: Bool = true
   ) throws(Fault) -> SharedJournal {
     guard let address = PostgresAddress(text) else { throw .badAddress(text, "") }
     for password in address.passwords + [environment["PGPASSWORD"]].compactMap(\.self) {
       redactor.learn(password)
     }
     do throws(Fault) {
-      try shared.useFolder(folder, home: environment["HOME"])
+      if usesFiles { try shared.useFolder(folder, home: environment["HOME"]) }
     } catch {
       // A look-up needs it only to remember, beside it, what it has seen.
       guard isReading else { throw error }
@@ -29,8 +30,9 @@ extension Composition {
     wanted.key = try fleetKey()
     wanted.timeout = try settings.timeout()
     wanted.isReading = isReading
+    wanted.usesFiles = usesFiles
     wanted.variable = { [environment] in environment[$0] }
-    if !isReading, !SharedJournal.wasUsed(in: folder) {
+    if !isReading, usesFiles, !SharedJournal.wasUsed(in: folder) {
       // An address that leads nowhere must not count as a journal that was used.
       var first = wanted
       first.isReading = true
@@ -74,11 +76,10 @@ extension Composition {
     guard let path = environment[name] else { return nil }
     var bytes = try Environment.read(path, named: name, rule: .ownersAlone, limit: 4096)
     guard let key = FleetKey(consuming: &bytes) else {
-      throw Fault(
-        .usage,
-        code: "bad_credential",
+      throw .usage(
+        "bad_credential",
         "\(name): \(path.quotedForMessage) is too short for a key",
-        hint: "at least \(FleetKey.least) bytes, such as by: openssl rand -base64 32"
+        "at least \(FleetKey.least) bytes, such as by: openssl rand -base64 32"
       )
     }
     return key

@@ -63,11 +63,10 @@ extension Composition {
     guard let newest = found.first else { return try target() }
     let places = Set(found.map { "\($0.provider.text) on \($0.env.rawValue)" })
     guard places.count == 1 else {
-      throw Fault(
-        .conflict,
-        code: "ambiguous_reference",
+      throw .conflict(
+        "ambiguous_reference",
         "\(handle.quotedForMessage) is known to \(places.sorted().joined(separator: " and "))",
-        hint: "choose with --provider and --env"
+        "choose with --provider and --env"
       )
     }
     return Target(module: try module(newest.provider.text), env: newest.env, payment: newest)

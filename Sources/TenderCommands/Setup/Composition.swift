@@ -20,7 +20,15 @@ final class Composition: Session {
   let output: Output
   let redactor: Redactor
   let signals: Signals
-  let clock: any Clock
+  /// The clock of the simulated world.
+  let worldClock: SimulatedClock
+  /// The clock of this program; a pause takes its time, save under `--sim-clock`.
+  let ownClock: any Clock
+  /// Whether the provider that was asked last is in this process.
+  var isInProcess = false
+
+  /// The clock of an engine and its provider: nothing waits for a provider in this process.
+  var clock: any Clock { isInProcess ? worldClock : ownClock }
   let simulatorOptions: SimulatorOptions
   /// What is learned about hosts on the way; nil where nobody asks.
   var reach: Reach?
@@ -40,16 +48,16 @@ final class Composition: Session {
   /// One for each place, so that many look-ups share a connection and an open ledger.
   private var engines: [(provider: ProviderName, env: Env, engine: Engine)] = []
 
-  /// What the run is about, for the record of a fault that comes later.
-  var subject = RecordSubject()
-  /// What is being worked on, for events.
-  var reference: String? {
-    didSet { if reference != oldValue { announced = nil } }
+  /// What the run is about, for events and for the record of a fault that comes later.
+  var subject = RecordSubject() {
+    didSet { if subject.reference != oldValue.reference { announced = nil } }
   }
   /// The state that was shown last.
   private var announced: String?
   /// Whether a card reader takes part, whose states people follow.
   var isAtTill = false
+  /// The address at which this process listens for the payer; nil where it does not.
+  var listener: String?
   /// The simulated world of this run: a fault that strikes once strikes one part of it, and all parts draw
   /// from one seed.
   private var ownSimulator: InProcessSimulator?
@@ -86,12 +94,12 @@ final class Composition: Session {
     for id in settings.invocation.exemptIDs { redactor.exempt(id) }
     simulatorOptions = try Self.simulatorOptions(settings.invocation, providers.simulated)
     let machine = SystemClock(interruption: signals)
-    clock =
-      simulatorOptions.clock.map { StandingClock(at: $0, beside: machine) } ?? machine
-    output.now = { [clock] in clock.now }
+    worldClock = shared.clock(simulatorOptions.clock, beside: machine)
+    ownClock =
+      simulatorOptions.clock?.standing == nil
+      ? PausingClock(worldClock, pausingOn: machine) : worldClock
+    output.now = { [ownClock] in ownClock.now }
   }
-
-  var invocation: Invocation { settings.invocation }
 
   var catalogue: Catalogue { providers.catalogue }
 
@@ -176,21 +184,23 @@ final class Composition: Session {
 
   /// Throws `usage` for a scenario or fault that another provider alone has: it would change nothing.
   func checkSimulation(of name: ProviderName) throws(Fault) {
-    for (key, names) in [
-      (Keys.simScenario, { (one: any SimulatedProvider) in one.scenarios.map(\.name) }),
-      (Keys.simFault, { (one: any SimulatedProvider) in one.faults.map(\.name) }),
-    ] {
-      guard let typed = invocation[key], !invocation.inherited.contains(key.option.name),
+    func check(
+      _ key: Key<String>,
+      _ isKnown: (String, any SimulatedProvider) -> Bool
+    ) throws(Fault) {
+      guard !invocation.inherited.contains(key.option.name),
         let own = providers.simulated.first(where: { $0.name == name })
-      else { continue }
-      let word = String(typed.prefix { $0 != "*" })
-      guard !names(own).contains(word) else { continue }
-      let others = providers.simulated.filter { names($0).contains(word) }.map(\.name.text)
-      throw .badOptions(
-        "--\(key.option.name) \(word) does not go with \(name.text)",
-        hint: "it is for --provider \(others.joined(separator: " or "))"
-      )
+      else { return }
+      for text in invocation.all(key) where !isKnown(text, own) {
+        let others = providers.simulated.filter { isKnown(text, $0) }.map(\.name.text)
+        throw .badOptions(
+          "--\(key.option.name) \(text) does not go with \(name.text)",
+          hint: "it is for --provider \(others.joined(separator: " or "))"
+        )
+      }
     }
+    try check(Keys.simScenario) { text, one in one.scenarios.contains { $0.name == text } }
+    try check(Keys.simFault) { text, one in (try? PlannedFault(text, among: [one])) != nil }
   }
 
   /// The engine for a provider and env, over the network or the simulator in this process.
@@ -263,7 +273,7 @@ final class Composition: Session {
     }
     guard invocation.has(Keys.events) else { return }
     var fields: JSONObject = ["provider": .string(provider), "env": .string(env.rawValue)]
-    fields["reference"] = reference.map(JSON.string)
+    fields["reference"] = subject.reference.map(JSON.string)
     fields["state"] = .string(state)
     fields["next_action"] = next?.json
     output.show(event: records.record(.event, fields), within: try? settings.timeout())
@@ -275,10 +285,13 @@ final class Composition: Session {
     output.showWaiting(what, seconds: (left + 999) / 1000)
   }
 
-  /// Only one sale at a time has the reader.
-  func withReader(_ body: () throws(Fault) -> Report) throws(Fault) -> Report {
-    guard let reader = shared.reader else { return try body() }
-    return try reader.perform(body)
+  /// Runs `body` while no other line of the batch has what is named.
+  func inTurn(
+    for name: String?,
+    _ body: () throws(Fault) -> Report
+  ) throws(Fault) -> Report {
+    guard let name, let turns = shared.turns else { return try body() }
+    return try turns.perform(with: name, body)
   }
 
   /// The randomness of this side: from the seed where there is one.
@@ -318,7 +331,7 @@ final class Composition: Session {
     } else {
       reference = try newReference()
     }
-    self.reference = reference.text
+    subject.reference = reference.text
     return reference
   }
 
@@ -338,8 +351,8 @@ final class Composition: Session {
   ) throws(Fault) -> SimulatorOptions {
     var options = SimulatorOptions()
     if let name = invocation[Keys.simScenario] { try options.set(scenario: name, among: simulated) }
-    if let text = invocation[Keys.simFault] { try options.set(fault: text, among: simulated) }
-    if options.faultCount != nil {
+    for text in invocation.all(Keys.simFault) { try options.set(fault: text, among: simulated) }
+    if !options.faults.isEmpty {
       options.payment = invocation.text(Keys.reference) ?? invocation.operands.first
     }
     options.seed = try invocation.value(Keys.simSeed)
@@ -353,7 +366,7 @@ final class Composition: Session {
     var world = try servedWorld()
     if batchLine != nil { world.options.seedLabel = try seedLabel() }
     let name = world.ledgerPath + "|" + simulatorOptions.headerValue
-    if simulatorOptions.fault == nil, simulatorOptions.seed == nil || batchLine == nil,
+    if simulatorOptions.faults.isEmpty, simulatorOptions.seed == nil || batchLine == nil,
       let known = shared.simulators[name]
     {
       return known
@@ -376,7 +389,7 @@ final class Composition: Session {
     try shared.useFolder(folder, home: environment["HOME"])
     return SimulatorWorld(
       ledgerPath: folder + "/simulator.db",
-      clock: clock,
+      clock: worldClock,
       randomness: SystemRandomness(),
       options: simulatorOptions,
       providers: providers.simulated

@@ -16,8 +16,11 @@ final class Output {
   private let fields: [String]
   let isQuiet: Bool
   let isVerbose: Bool
-  /// Whether the values of the chosen fields alone are printed.
+  /// Whether only the values of the chosen fields are printed.
   private let isRaw: Bool
+  /// The columns of a CSV file; nil for any other format.
+  private let csv: [String]?
+  private var hasCSVHead = false
   let redactor: Redactor
   /// How long to wait for a reader that is behind; nil for ever.
   var patience: Console.Patience?
@@ -38,19 +41,29 @@ final class Output {
       environment,
       profile: settings.profile.text("output")
     )
-    if invocation.has(Keys.json), let output = invocation[Keys.output], output != "jsonl" {
+    if invocation.has(Keys.json), let output = invocation[Keys.output],
+      !["jsonl", "json"].contains(output)
+    {
       throw .badOptions(
         "--json and --output \(output) exclude each other",
         hint: "give one of them"
       )
     }
-    if let text = environment["TENDER_OUTPUT"], !["auto", "table", "jsonl"].contains(text) {
-      throw .badValue("TENDER_OUTPUT", text, hint: "it is one of auto, table, jsonl")
+    if let text = environment["TENDER_OUTPUT"], !["auto", "table", "jsonl", "json"].contains(text) {
+      throw .badValue("TENDER_OUTPUT", text, hint: "it is one of auto, table, jsonl, json")
     }
     let fields = (invocation[Keys.fields] ?? "").split(separator: ",").map(String.init)
     try FieldChoice.check(fields)
     self.fields = fields
     isRaw = !invocation.has(Keys.json) && invocation[Keys.output] == "raw"
+    let isCSV = !invocation.has(Keys.json) && invocation[Keys.output] == "csv"
+    guard !isCSV || !invocation.command.csv.isEmpty else {
+      throw .badOptions(
+        "tender \(invocation.command.name) has no --output csv",
+        hint: "use --output jsonl; find, journal list, totals, batch and payment-status have csv"
+      )
+    }
+    csv = isCSV ? (fields.isEmpty ? invocation.command.csv : fields) : nil
     guard !isRaw || !fields.isEmpty else {
       throw .missingOption(
         "--output raw needs --fields",
@@ -84,7 +97,7 @@ final class Output {
   static func isTable(option: String?, _ environment: Environment, profile: String? = nil) -> Bool {
     switch option ?? environment["TENDER_OUTPUT"] ?? profile {
     case "table": true
-    case "jsonl", "raw": false
+    case "jsonl", "json", "csv", "raw": false
     default: Console.isTerminal(1)
     }
   }
@@ -106,6 +119,9 @@ final class Output {
 
   /// How many columns the terminal has; without one as many as anybody wants.
   var width: Int { style.width }
+
+  /// Whether a table may draw bars: on a terminal.
+  var drawsBars: Bool { isTable && isTerminal && fields.isEmpty }
 
   /// Whether no fields were chosen.
   var showsAll: Bool { fields.isEmpty }
@@ -162,7 +178,28 @@ final class Output {
   }
 
   private func line(_ record: Record) -> String {
-    (isRaw ? RecordLine.values(record, fields) : RecordLine.text(record, fields: fields)) + "\n"
+    if let csv { return row(record, csv) }
+    return (isRaw ? RecordLine.values(record, fields) : RecordLine.text(record, fields: fields))
+      + "\n"
+  }
+
+  /// Returns a row of a CSV file, after the head if it is the first.
+  ///
+  /// A record that is not a row, such as the summary of a batch, goes to standard error as a JSON line.
+  private func row(_ record: Record, _ columns: [String]) -> String {
+    switch record.kind {
+    case .payment, .mandate, .token, .journalEntry, .total, .error: break
+    default:
+      Console.write(RecordLine.text(record) + "\n", to: 2, patience)
+      return ""
+    }
+    return head(columns) + RecordCSV.row(record, columns)
+  }
+
+  /// Returns the head of a CSV file, once.
+  private func head(_ columns: [String]) -> String {
+    defer { hasCSVHead = true }
+    return hasCSVHead ? "" : RecordCSV.head(columns)
   }
 
   /// Prints many records: rows under a head, or a line each.
@@ -278,7 +315,8 @@ final class Output {
 
   /// The exit status of a look-up: its own, unless its output was lost.
   func exit(_ status: Int32) -> Int32 {
-    isBroken ? (isReaderGone ? 141 : Fault.Kind.state.exitStatus) : status
+    if let csv { put(head(csv)) }
+    return isBroken ? (isReaderGone ? 141 : Fault.Kind.state.exitStatus) : status
   }
 
   /// Says something on standard error that helps a person; machines get JSON there and no more.

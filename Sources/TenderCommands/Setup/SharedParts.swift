@@ -9,9 +9,11 @@ final class SharedParts {
   var journals: [String: any Journal] = [:]
   var networks: [String: (http: any HTTPExchange, sockets: any SocketExchange)] = [:]
   var simulators: [String: InProcessSimulator] = [:]
+  private var clocks: [SimulatedTime?: SimulatedClock] = [:]
   private var folders: Set<String> = []
   let common: CommonParts
-  let reader: Turn?
+  /// What one line has at a time; nil where there is one line.
+  let turns: Turns?
   /// What carries the reading requests of all threads; nil where there is one thread.
   let hub: CurlHub?
   /// Whether many attempts are written, and what is erased is taken out of the files for several.
@@ -21,10 +23,10 @@ final class SharedParts {
   /// How many lines run at once.
   let jobs: Int
 
-  /// `common` and `reader` are shared by all threads.
+  /// `common` and `turns` are shared by all threads.
   init(
     common: CommonParts = CommonParts(),
-    reader: Turn? = nil,
+    turns: Turns? = nil,
     hub: CurlHub? = nil,
     isBatch: Bool = false,
     isOrdered: Bool = false,
@@ -32,7 +34,7 @@ final class SharedParts {
   ) {
     self.common = common
     self.hub = hub
-    self.reader = reader
+    self.turns = turns
     self.isBatch = isBatch
     self.isOrdered = isOrdered
     self.jobs = jobs
@@ -47,6 +49,17 @@ final class SharedParts {
     try FileGuard.checkState(path, home: home)
     folders.insert(path)
   }
+
+  /// The simulated world's clock, for all lines that name the same time or none.
+  func clock(_ time: SimulatedTime?, beside machine: any Clock) -> SimulatedClock {
+    if time == nil, let known = clocks[time] { return known }
+    let made = SimulatedClock(time, beside: machine)
+    clocks[time] = made
+    return made
+  }
+
+  /// Writes down how far waiting for the simulated providers has moved their clock.
+  func keepTime() { for simulator in simulators.values { try? simulator.keepTime() } }
 
   /// Takes out of the journals' files what is to be gone for good.
   func finishErasing() { for journal in journals.values { try? journal.finishErasing() } }

@@ -76,10 +76,21 @@ package struct PostgresAddress: Sendable, Hashable {
     return String(validating: bytes, as: UTF8.self)
   }
 
-  /// The files that it names.
-  package var files: [String] {
+  /// The files that it and its service name.
+  package func files(_ variable: (String) -> String?) -> [String] {
     let names = ["sslrootcert", "sslcert", "sslkey", "sslcrl", "sslcrldir", "passfile"]
-    return parameters.filter { names.contains($0.name) }.compactMap { Self.decoded($0.value) }
+    let service = service(variable) ?? [:]
+    return names.flatMap { values($0) + [service[$0]].compactMap(\.self) }
+  }
+
+  /// The values of a parameter.
+  private func values(_ name: String) -> [String] {
+    parameters.filter { $0.name == name }.compactMap { Self.decoded($0.value) }
+  }
+
+  /// The members of the service that it or a variable names; nil where none is named.
+  private func service(_ variable: (String) -> String?) -> [String: String]? {
+    (values("service").first ?? variable("PGSERVICE")).map { Self.service($0, variable) }
   }
 
   /// The ways to reach its servers.
@@ -93,12 +104,7 @@ package struct PostgresAddress: Sendable, Hashable {
 
   /// Returns the ways to reach its servers, from the address, a service file and the variables.
   package func ways(_ variable: (String) -> String?) -> Ways {
-    func values(_ name: String) -> [String] {
-      parameters.filter { $0.name == name }.compactMap { Self.decoded($0.value) }
-    }
-    let service = (values("service").first ?? variable("PGSERVICE")).map {
-      Self.service($0, variable)
-    }
+    let service = service(variable)
     let written = parts.hosts.split(separator: ",", omittingEmptySubsequences: false)
     let authority = written.map { host in
       host.hasPrefix("[") ? "::" : Self.decoded(String(host.prefix { $0 != ":" })) ?? ""
@@ -237,12 +243,11 @@ extension String {
 extension Fault {
   /// The address of a journal is invalid.
   package static func badAddress(_ shown: String, _ why: String) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_journal",
+    .usage(
+      "bad_journal",
       "the journal's address \(shown.quotedForMessage) cannot be used"
         + (why.isEmpty ? "" : ": \(why)"),
-      hint: "such as: TENDER_JOURNAL=postgres://tender@db1,db2/payments"
+      "such as: TENDER_JOURNAL=postgres://tender@db1,db2/payments"
     )
   }
 }

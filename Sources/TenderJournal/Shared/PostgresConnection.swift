@@ -129,6 +129,12 @@ private import Glibc
     return Failure(code: nil, text: lines.joined(separator: "; "), isLost: true)
   }
 
+  /// Breaks the connection: the server sends more than any answer has.
+  private func endless() -> Failure {
+    isBroken = true
+    return Failure(code: nil, text: "the server answers without an end", isLost: true)
+  }
+
   /// The time that a responding server still has after a request to stop, in milliseconds. An outcome that is
   /// known by then should be stored.
   private static let grace = 1000
@@ -136,10 +142,7 @@ private import Glibc
   /// Waits until the connection can be read or written. Returns which of both.
   @discardableResult
   private func wait(_ events: Int32, by deadline: Deadline) throws(Failure) -> Int16 {
-    guard count - received <= Self.mostBytes else {
-      isBroken = true
-      throw Failure(code: nil, text: "the server answers without an end", isLost: true)
-    }
+    guard count - received <= Self.mostBytes else { throw endless() }
     while true {
       stoppedAt = interruption.kind == nil ? nil : stoppedAt ?? clock.uptime
       let isStopping = stoppedAt != nil
@@ -230,10 +233,7 @@ private import Glibc
         }
         return answers
       case Int32(TENDER_PQ_TUPLES_OK), Int32(TENDER_PQ_COMMAND_OK):
-        guard unsafe pq.rows(result) <= Self.mostRows else {
-          isBroken = true
-          throw Failure(code: nil, text: "the server answers without an end", isLost: true)
-        }
+        guard unsafe pq.rows(result) <= Self.mostRows else { throw endless() }
         answers.append(unsafe rows(result))
       case Int32(TENDER_PQ_ABORTED): break
       default: failure = failure ?? (unsafe self.failure(result))
@@ -251,6 +251,8 @@ private import Glibc
   /// The maximum number of received bytes for some statements. A page of a thousand payments has far fewer.
   private static let mostBytes = 16 << 20
   private static let mostRows = 10_000
+  /// The maximum size of the memory for one message, in bytes. libpq doubles its block until the message fits.
+  private static let mostMemory = 40 << 20
 
   /// The number of received bytes; 0 if the kernel does not report it.
   private var count: Int { max(0, Int(unsafe tender_pq_received(pq.socket(handle)))) }
@@ -268,7 +270,7 @@ private import Glibc
 
   /// Returns the next result; nil between the results of two statements.
   private func next(by deadline: Deadline) throws(Failure) -> OpaquePointer? {
-    while unsafe pq.busy(handle) != 0 {
+    while try isIncomplete() {
       try wait(POLLIN, by: deadline)
       guard unsafe pq.consume(handle) != 0 else { throw problem() }
     }
@@ -276,6 +278,15 @@ private import Glibc
     let isOver = unsafe pq.status(handle) == TENDER_PQ_BAD
     if unsafe result == nil, isOver { throw problem() }
     return unsafe result
+  }
+
+  /// Returns whether an answer is incomplete, as far as was read. Throws if it is larger than any answer.
+  private func isIncomplete() throws(Failure) -> Bool {
+    let before = tender_pq_large_blocks()
+    guard unsafe pq.busy(handle) != 0 else { return false }
+    // The next read would fill the block, however long that takes.
+    guard tender_pq_large_blocks() <= before + Self.mostMemory else { throw endless() }
+    return true
   }
 
   private func failure(_ result: OpaquePointer) -> Failure {

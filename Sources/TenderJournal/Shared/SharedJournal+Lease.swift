@@ -263,11 +263,10 @@ extension SharedJournal {
 extension Fault {
   /// The database was restored to an earlier time, but this machine knows a later outcome.
   fileprivate static func forgotten(_ reference: Reference, _ path: String) -> Fault {
-    Fault(
-      .state,
-      code: "journal_forgot",
+    .state(
+      "journal_forgot",
       "the database does not have the payment \(reference.quotedForMessage) whose result lies in \(path)",
-      hint: "it was put back to an earlier time; see: tender help journal"
+      "it was put back to an earlier time; see: tender help journal"
     )
   }
 }

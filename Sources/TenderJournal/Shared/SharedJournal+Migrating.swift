@@ -220,12 +220,11 @@ extension Operation {
 extension Fault {
   /// An attempt of version 1 is invalid.
   fileprivate static func unconverted(_ row: JSONObject) -> Fault {
-    Fault(
-      .state,
-      code: "journal_damaged",
+    .state(
+      "journal_damaged",
       "attempt \(row["row"]?.wholeNumber ?? 0) in tender.attempt_1, of "
         + "\((row.text("reference") ?? "").quotedForMessage), cannot be converted",
-      hint: "correct that row, then: tender journal migrate"
+      "correct that row, then: tender journal migrate"
     )
   }
 }

@@ -142,7 +142,7 @@ extension SharedJournal {
     )
     payment.writer = found.row.text("by")
     payment.isElsewhere = found.row.text("machine").map { $0 != station } ?? false
-    return adding(payment)
+    return waiting[payment.key]?.added(to: payment) ?? payment
   }
 
   /// Returns the payment of a row that will be written again.
@@ -228,6 +228,31 @@ extension SharedJournal {
     )
   }
 
+  package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
+    takeInSpool()
+    guard waiting.isEmpty else { return try summed(filter, by: keys) }
+    let total = TotalsQuery(alias: "a", schema: "tender.")
+    let sums = total.sums.map { "least(sum(\($0)), \(Int.max))::bigint" }.joined(separator: ", ")
+    let rows = try query([
+      """
+      SELECT \(sql: total.group(keys)), count(*), \(sql: sums)
+      \(total.source)\(SharedCondition.columns(filter)) GROUP BY 1
+      """
+    ])[0]
+    var totals = Totals()
+    for row in rows {
+      totals.add(
+        row[0].text ?? "",
+        payments: row[1].integer ?? 0,
+        charged: row[2].integer ?? 0,
+        refunded: row[3].integer ?? 0,
+        refunding: row[4].integer ?? 0,
+        unknown: row[5].integer ?? 0
+      )
+    }
+    return totals.all
+  }
+
   package func fingerprints(
     of content: JSONObject,
     instrument: String?
@@ -242,12 +267,11 @@ extension SharedJournal {
 
 extension Fault {
   fileprivate static var noFingerprints: Fault {
-    Fault(
-      .state,
-      code: "journal_key",
+    .state(
+      "journal_key",
       "this order holds what is not kept as it was typed, and the key to tell it apart by is not here; "
         + "nothing was sent",
-      hint: "set TENDER_JOURNAL_KEY_FILE; see: tender help journal"
+      "set TENDER_JOURNAL_KEY_FILE; see: tender help journal"
     )
   }
 }

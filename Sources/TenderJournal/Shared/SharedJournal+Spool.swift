@@ -10,25 +10,20 @@ extension SharedJournal {
     note: String
   ) throws(Fault) {
     let earlier = waiting[payment.key]
-    let outcome = Spooled(payment, sequence, over: earlier, note: note, by: settings.by, redactor)
+    let outcome = AsideOutcome(
+      payment,
+      sequence,
+      over: earlier,
+      note: note,
+      by: settings.by,
+      redactor
+    )
     try aside.write(outcome.entry(in: name), for: payment.row)
     if earlier == nil { payment.version += 1 }
     payment.settled()
     waiting[payment.key] = outcome
     // The lease is released: the next process has the outcome, or looks.
     leases[payment.key]?.isOver = true
-  }
-
-  /// Returns a payment with its waiting outcome, which counts as written.
-  func adding(_ payment: Payment) -> Payment {
-    guard let outcome = waiting[payment.key], outcome.standing(in: payment) == .lacks else {
-      return payment
-    }
-    var known = payment
-    guard (try? outcome.add(to: &known)) != nil else { return payment }
-    known.version += 1
-    known.settled()
-    return known
   }
 
   /// Delivers this machine's waiting outcomes if the database accepts them.
@@ -43,7 +38,7 @@ extension SharedJournal {
     defer { isDelivering = false }
     if name.isEmpty { _ = try query(["SELECT 1"]) }
     for (slot, sum, entry) in entries {
-      guard let outcome = Spooled(entry, in: name) else { continue }
+      guard let outcome = AsideOutcome(entry, in: name) else { continue }
       let key = outcome.key
       waiting[key] = outcome
       // The process that set it aside may still be working on it.
@@ -70,7 +65,7 @@ extension SharedJournal {
 
   /// Writes a set-aside outcome, unless it is known. Returns false if the database was restored to an earlier
   /// time.
-  private func deliver(_ outcome: Spooled) throws(Fault) -> Bool {
+  private func deliver(_ outcome: AsideOutcome) throws(Fault) -> Bool {
     let found = try payment(query([select(outcome.key)])[0].first)
     switch outcome.standing(in: found) {
     case .forgot: return false

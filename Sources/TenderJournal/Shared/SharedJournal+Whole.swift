@@ -311,12 +311,11 @@ extension SharedJournal {
 extension Fault {
   /// The database lacks an event that this machine wrote.
   fileprivate static func forgot(_ place: String, _ time: Int) -> Fault {
-    Fault(
-      .state,
-      code: "journal_forgot",
+    .state(
+      "journal_forgot",
       "the journal in \(place) lacks what this machine wrote there on "
         + "\(Timestamp.text(Timestamp.clamped(time))): it was put back to an earlier time",
-      hint: "put the newest copy back, or look the missing payments up at the provider; then: "
+      "put the newest copy back, or look the missing payments up at the provider; then: "
         + "tender journal accept --reason TEXT"
     )
   }

@@ -312,22 +312,20 @@ extension Operation {
 extension Fault {
   /// A preparation cannot be sealed here.
   fileprivate static func sealed(_ key: String) -> Fault {
-    Fault(
-      .state,
-      code: "journal_key",
+    .state(
+      "journal_key",
       "what this payment needs later is sealed under the key that the fleet of \(key) shares, and that "
         + "key is not here; nothing was sent",
-      hint: "set TENDER_JOURNAL_KEY_FILE; see: tender help journal"
+      "set TENDER_JOURNAL_KEY_FILE; see: tender help journal"
     )
   }
 
   /// The database was unreachable when the outcome was known, so the outcome is in the spool.
   fileprivate static func spooled(_ failure: Fault, in path: String) -> Fault {
-    Fault(
-      .state,
-      code: failure.code,
+    .state(
+      failure.code,
       "the journal could not take the outcome, which lies in \(path): \(failure.message)",
-      hint: "the next command on this machine that reaches the journal delivers it"
+      "the next command on this machine that reaches the journal delivers it"
     )
   }
 }

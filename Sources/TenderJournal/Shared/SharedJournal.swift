@@ -23,6 +23,8 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     package var timeout = 30_000
     /// Whether only look-ups are needed.
     package var isReading = false
+    /// Whether this machine's own files are used; a change of the tables needs none.
+    package var usesFiles = true
     /// The user and machine in the history: `USER@MACHINE`.
     package var by: String
     package var variable: (String) -> String? = { _ in nil }
@@ -71,7 +73,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   /// The last known requests to stop, by reference.
   var stops: [ReferenceKey: (isAsked: Bool, at: Int)] = [:]
   /// The waiting outcomes, by reference.
-  var waiting: [ReferenceKey: Spooled] = [:]
+  var waiting: [ReferenceKey: AsideOutcome] = [:]
   var isDelivering = false
   var hasLookedForSpool = false
 
@@ -99,7 +101,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   ) throws(Fault) {
     var settings = settings
     hasOwnKey = settings.key == nil
-    if settings.key == nil, !settings.isReading {
+    if settings.key == nil, !settings.isReading, settings.usesFiles {
       let own = FingerprintKey(path: settings.folder + "/journal.key")
       var bytes = try own.bytes(making: Checksum.randomBytes(32))
       settings.key = FleetKey(consuming: &bytes)
@@ -112,7 +114,8 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     aside = SetAside(path: settings.folder + "/journal.spool")
     sendWindow = SendWindow(clock: clock)
     mark = HighWaterMark(of: settings.folder, in: settings.markFolder, isShared: true)
-    station = try Self.station(in: settings.folder, makes: !settings.isReading)
+    let makesFiles = !settings.isReading && settings.usesFiles
+    station = try Self.station(in: settings.folder, makes: makesFiles)
     machine = Checksum.of([.text(station), .text(clock.moment.boot)])
   }
 
@@ -262,28 +265,25 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     let place = settings.address.masked
     let text = redactor.redact(failure.text)
     if failure.code == Self.newer {
-      return Fault(
-        .state,
-        code: "journal_newer",
+      return .state(
+        "journal_newer",
         "the journal in \(place) was made by a newer version of tender",
-        hint: "use that version"
+        "use that version"
       )
     }
     if failure.isMissing || failure.code == Self.older {
-      return Fault(
-        .state,
-        code: "journal_unmigrated",
+      return .state(
+        "journal_unmigrated",
         "the journal in \(place) has no tables of this version",
-        hint: "make or upgrade them, as their owner: tender journal migrate"
+        "make or upgrade them, as their owner: tender journal migrate"
       )
     }
     if failure.isUnconfirmed, !settings.isReading { return .unconfirmed }
     if failure.isDenied {
-      return Fault(
-        .state,
-        code: "journal_denied",
+      return .state(
+        "journal_denied",
         "the journal in \(place) does not let this user do that: \(text)",
-        hint: "see: tender journal grants"
+        "see: tender journal grants"
       )
     }
     return Fault(

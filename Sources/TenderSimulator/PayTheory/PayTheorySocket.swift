@@ -20,7 +20,11 @@ final class PayTheorySocket: SocketSession {
   static func open(path: String, query: String, _ parts: SimulatorParts) -> UpgradeReaction? {
     // Without it nobody knows whose socket it is to be.
     guard let token = QueryText.parameters(query)["pt_token"] else { return nil }
-    if parts.faults.strike("socket") == "refused" { return .refuse(status: 403) }
+    switch parts.faults.strike("socket").what {
+    case "refused": return .refuse(status: 403)
+    case "unreachable": return .unreachable
+    default: break
+    }
     guard let claims = WebToken.verify(token, now: parts.world.now),
       let key = claims.text("api_key").flatMap(SimulatedKey.init)
     else { return .refuse(status: 401) }
@@ -52,10 +56,12 @@ final class PayTheorySocket: SocketSession {
       return [.send(Self.error("Unknown action"))]
     }
     if step == "host-token", try steps.isExpired() { return [.close(code: 1001)] }
-    let fault = parts.faults.strike(step)
+    let strike = parts.faults.strike(step) { plain(message, encoded) ?? [] }
+    let fault = strike.what
     switch fault {
     case "close-before": return [.close(code: 1001)]
-    case "drop-before": return [.drop]
+    case "reset-before", "reset-amid": return [.drop]
+    case "silence-before": return [.silence]
     case "gateway-error":
       return [
         .send(
@@ -67,14 +73,22 @@ final class PayTheorySocket: SocketSession {
     default: break
     }
     let answer = try perform(action, message, encoded, fault)
-    return switch fault {
-    case "close-after": [.close(code: 1001)]
-    case "drop-after": [.drop]
-    case "silence": [.silence]
-    case "garbage": [.send("<html>not JSON")]
-    case "slow": [.pause(milliseconds: 2000), .send(answer)]
-    default: [.send(answer)]
+    switch fault {
+    case "close-after": return [.close(code: 1001)]
+    case "reset-after": return [.drop]
+    case "silence-after": return [.silence]
+    default: break
     }
+    let text = fault == "garbage" ? "<html>not JSON" : answer
+    let late = strike.delay + (strike.rate.map { text.utf8.count * 1000 / $0 } ?? 0)
+    let pauses: [SocketReaction] = late > 0 ? [.pause(milliseconds: late)] : []
+    guard let cut = strike.cut, cut < text.utf8.count else { return pauses + [.send(text)] }
+    return pauses + [.cut(text, bytes: cut)]
+  }
+
+  /// What a message has under its seal; nil where it cannot be opened.
+  private func plain(_ message: JSONObject, _ encoded: String) -> [UInt8]? {
+    message.text("publicKey").flatMap(Base64.decode).flatMap { open(encoded, from: $0) }
   }
 
   private static let steps = [
@@ -139,7 +153,7 @@ final class PayTheorySocket: SocketSession {
     else { return Self.error("Unable to validate connection token") }
     let mustAttest =
       inner["require_attestation"]?.truth == true || key.stage == "paytheory"
-      || parts.faults.strike("attestation") == "refused"
+      || parts.faults.strike("attestation").what == "refused"
     if mustAttest, inner.text("attestation")?.isEmpty ?? true {
       return Self.error("App attestation failed")
     }

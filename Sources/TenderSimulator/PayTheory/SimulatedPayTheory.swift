@@ -39,69 +39,66 @@ package struct SimulatedPayTheory: SimulatedProvider {
   package var scenarios: [SimulatorWord] {
     SimulatorWord.list(
       """
-      approve every payment succeeds, whatever its amount
-      pending payments stay PENDING for 5 s of the clock, then succeed
-      returned ACH payments are RETURNED after 5 s of the clock
-      dispute payments succeed and are disputed
-      hold:expired a hold is too old: its session is closed (SESSION_EXPIRED), as it is 24 h of the \
+      approve 0 every payment succeeds, whatever its amount
+      pending 0 payments stay PENDING for 5 s of the clock, then succeed
+      returned 0 ACH payments are RETURNED after 5 s of the clock
+      dispute 0 payments succeed and are disputed
+      hold:expired 13 a hold is too old: its session is closed (SESSION_EXPIRED), as it is 24 h of the \
       clock after it was made
-      barcode:paid a cash barcode is paid 5 s of the clock after it was made
-      barcode:expired the last day of a cash barcode is over
+      barcode:paid 0 a cash barcode is paid 5 s of the clock after it was made
+      barcode:expired 0 the last day of a cash barcode is over
       """
     )
       + PayTheoryCatalog.declineCodes.map { code in
-        SimulatorWord("decline:\(code.lowercased())", "payments fail with \(code)")
+        SimulatorWord("decline:\(code.lowercased())", "payments fail with \(code)", exit: 3)
       }
   }
 
-  package var faults: [SimulatorWord] {
-    SimulatorWord.list(
-      """
-      token:refused the token service answers 404
-      attestation:refused the host token is refused, naming attestation
-      socket:refused the upgrade to WebSocket is answered 403
-      graphql:refused GraphQL answers 401
-      """
+  /// What is asked over HTTP and the socket, and what can happen to it.
+  package var faults: FaultTable {
+    FaultTable(
+      points: """
+        token looks the connection's token
+        attestation looks the attestation
+        socket looks the WebSocket
+        host-token looks the host token
+        part1 looks the preparation of a charge
+        part2 changes the charge
+        cancel changes the release of a hold
+        tokenize changes the storing of a card
+        barcode changes the making of a barcode
+        graphql looks a GraphQL request
+        reversal changes the void or refund
+        stored changes the charge by a stored method
+        """,
+      rows: """
+        refused [not done, refused] 11 socket 4 token attestation graphql
+        http-429,http-500,http-503,reset-amid 11 token graphql 9 reversal stored
+        unreachable 10 token socket graphql reversal stored
+        close-before 0 cancel 11 token graphql 13 host-token part1 barcode 9 reversal stored part2 \
+        tokenize
+        reset-before,silence-before 0 cancel 11 token graphql host-token part1 barcode 9 reversal stored \
+        part2 tokenize
+        close-after 0 reversal stored part2 cancel 11 token graphql 13 host-token part1 barcode 9 \
+        tokenize
+        reset-after,silence-after,garbage,cut=10 0 reversal stored part2 cancel 11 token graphql \
+        host-token part1 barcode 9 tokenize
+        latency=2s,bandwidth=1000 0 token graphql reversal stored host-token part1 part2 cancel tokenize \
+        barcode
+        wrong-key [done, answer unreadable: it is under another key] 0 part2 11 host-token part1 barcode \
+        9 tokenize
+        gateway-error [not done, answers with an error of the gateway] 0 cancel 11 host-token part1 \
+        barcode 9 part2 tokenize
+        error [not done, answers with an error text] 0 cancel 11 host-token part1 tokenize barcode 9 \
+        part2
+        error-array [not done, answers with a list of errors] 0 cancel 11 host-token part1 tokenize \
+        barcode 9 part2
+        echo [not done, answers with what was sent in an error text] 0 cancel 11 host-token part1 \
+        tokenize barcode 7 graphql 9 part2
+        other-receipt [done, answers with the success of another payment] 0 part2
+        other-decline [done, answers with the decline of another payment] 0 part2
+        other-amount [done, answers with another amount] 0 part2
+        """
     )
-      + SimulatorWord.faults(
-        at: "token graphql",
-        """
-        http-429 answers 429
-        http-500 answers 500
-        http-503 answers 503
-        \(SimulatorWord.exchange)
-        """
-      )
-      + [
-        ("reversal", "a reversal alone"), ("stored", "a payment or hold by a stored method alone"),
-      ].flatMap { step, what in
-        SimulatorWord.faults(at: step, SimulatorWord.exchange)
-          .map { SimulatorWord($0.name, "\(what): \($0.meaning)") }
-      }
-      + SimulatorWord.faults(
-        at: "host-token part1 part2 cancel tokenize barcode",
-        """
-        close-before closes before it reads the message
-        close-after does it, then closes without answer
-        drop-before the connection breaks before it reads
-        drop-after does it, then the connection breaks
-        silence does it, never answers
-        garbage does it, answers what is not JSON
-        wrong-key does it, answers under another key
-        gateway-error does it not, answers as the gateway does
-        error does it not, answers with an error text
-        error-array does it not, answers with a list of errors
-        slow answers after 2 s
-        echo does it not, repeats what it was sent in its error text
-        """
-      )
-      + SimulatorWord.list(
-        """
-        part2:other-receipt does it, answers with the success of another payment
-        part2:other-decline does it, answers with the decline of another payment
-        part2:other-amount does it, answers with another amount
-        graphql:echo repeats the credentials in its error text
-        """
-      )
   }
 }

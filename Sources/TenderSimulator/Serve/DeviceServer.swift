@@ -1,6 +1,7 @@
 private import Synchronization
 internal import TenderEngine
 package import TenderModel
+private import TenderSystem
 
 #if canImport(Darwin)
 private import Darwin
@@ -46,11 +47,10 @@ package final class DeviceServer: @unchecked Sendable {
       }
     }
     guard listener >= 0, isBound else {
-      throw Fault(
-        .usage,
-        code: "port_busy",
+      throw .usage(
+        "port_busy",
         "cannot listen on 127.0.0.1:\(port)",
-        hint: "choose another --port, or leave it out for a free one"
+        "choose another --port, or leave it out for a free one"
       )
     }
     DetachedThread.begin { [self] in accept() }
@@ -89,6 +89,7 @@ package final class DeviceServer: @unchecked Sendable {
     defer { close(descriptor) }
     var world = world
     if let options = next.take() { world.options = options }
+    world.clock = SimulatedClock(world.options.clock, beside: world.clock)
     guard let simulator = try? InProcessSimulator(world, playsPayer: false),
       let reader = try? simulator.device()
     else { return }
@@ -111,7 +112,7 @@ package final class NextCustomer: Sendable {
   private let options = Mutex<SimulatorOptions?>(nil)
 
   /// The path that takes it, in the header that every request may have.
-  package static let path = "/simulator/reader"
+  package static let path = SimulatorServer.prefix + "reader"
 
   package init() {}
 

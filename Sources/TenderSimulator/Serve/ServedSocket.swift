@@ -69,6 +69,10 @@ final class ServedSocket: @unchecked Sendable {
         guard write(WebSocketFrame(.text, Array(text.utf8))) else { return false }
       case .pause(let milliseconds): server.pause(upTo: milliseconds)
       case .close(let code): if let frame = machine.close(code: code) { return write(frame) }
+      case .cut(let text, let bytes):
+        let frame = WebSocketFrame(.text, Array(text.utf8)).encoded(mask: nil)
+        _ = connection.write(Array(frame.prefix(frame.count - text.utf8.count + bytes)))
+        return false
       case .drop: return false
       case .silence: break
       }

@@ -47,11 +47,10 @@ package final class SimulatorServer: @unchecked Sendable {
         connections
       )
     else {
-      throw Fault(
-        .usage,
-        code: "port_busy",
+      throw .usage(
+        "port_busy",
         "cannot listen on 127.0.0.1:\(port)",
-        hint: "choose another --port, or leave it out for a free one"
+        "choose another --port, or leave it out for a free one"
       )
     }
     unsafe daemon = started
@@ -73,11 +72,9 @@ package final class SimulatorServer: @unchecked Sendable {
   func simulator(_ fields: [String: String]) throws(Fault) -> InProcessSimulator {
     var world = world
     if let value = fields[SimulatorOptions.headerName.lowercased()] {
-      world.options = SimulatorOptions(headerValue: value, among: world.providers)
-      if let time = world.options.clock {
-        world.clock = StandingClock(at: time, beside: world.clock)
-      }
+      world.options = try SimulatorOptions(headerValue: value, among: world.providers)
     }
+    world.clock = SimulatedClock(world.options.clock, beside: world.clock)
     return try InProcessSimulator(world, playsPayer: false)
   }
 
@@ -153,42 +150,64 @@ package final class SimulatorServer: @unchecked Sendable {
     }
     do throws(Fault) {
       let simulator = try simulator(request.fields)
-      if request.path == NextCustomer.path {
-        nextCustomer.set(simulator.world.options)
-        return unsafe Self.answer(connection, HTTPResponse(status: 204))
+      if request.path.hasPrefix(Self.prefix) {
+        return unsafe Self.answer(connection, try control(request, simulator))
       }
       if request.fields["upgrade"]?.lowercased() == "websocket" {
-        return unsafe upgrade(request, simulator, on: connection)
+        return try unsafe upgrade(request, simulator, on: connection)
       }
-      switch try simulator.handle(request) {
-      case .answer(let response): return unsafe Self.answer(connection, response)
-      case .slowly(let milliseconds, let response):
-        pause(upTo: milliseconds)
-        return unsafe Self.answer(connection, response)
-      case .silence:
-        pause(upTo: 300_000)
-        return tender_httpd_no()
-      case .drop: return tender_httpd_no()
-      case nil: return unsafe Self.answer(connection, HTTPResponse(status: 404))
+      guard let reaction = try simulator.handle(request) else {
+        return unsafe Self.answer(connection, HTTPResponse(status: 404))
       }
+      return unsafe answer(connection, reaction)
     } catch {
+      let text = error.message + (error.hint.map { "; " + $0 } ?? "") + "\n"
       return unsafe Self.answer(
         connection,
-        HTTPResponse(status: 500, body: Array(error.message.utf8))
+        HTTPResponse(
+          status: error.kind == .usage ? 400 : 500,
+          body: Array(text.utf8),
+          fields: ["content-type": "text/plain"]
+        )
       )
     }
+  }
+
+  /// The paths that steer the simulator itself.
+  static let prefix = "/_simulator/"
+
+  /// Steers the simulator: its clock, its books, the next customer at its reader.
+  private func control(
+    _ request: SimulatedRequest,
+    _ simulator: InProcessSimulator
+  ) throws(Fault) -> HTTPResponse {
+    guard request.method == "POST" else {
+      return HTTPResponse(status: 405, fields: ["allow": "POST"])
+    }
+    switch request.path {
+    case NextCustomer.path: nextCustomer.set(simulator.world.options)
+    case Self.prefix + "advance":
+      let time = String(decoding: request.body, as: UTF8.self)
+      _ = try simulator.parts.ledger.advance(
+        by: TimeText.milliseconds(time, option: request.path, most: SimulatedTime.mostAhead)
+      )
+    case Self.prefix + "reset": try simulator.parts.ledger.reset()
+    default: return HTTPResponse(status: 404)
+    }
+    return HTTPResponse(status: 204)
   }
 
   private func upgrade(
     _ request: SimulatedRequest,
     _ simulator: InProcessSimulator,
     on connection: OpaquePointer
-  ) -> MHD_Result {
+  ) throws(Fault) -> MHD_Result {
     guard let key = request.fields["sec-websocket-key"],
       request.fields["sec-websocket-version"] == "13",
       let accept = try? WebSocketHandshake.accept(for: key)
     else { return unsafe Self.answer(connection, HTTPResponse(status: 400)) }
-    switch simulator.upgrade(path: request.path, query: request.query) {
+    switch try simulator.upgrade(path: request.path, query: request.query) {
+    case .unreachable: return tender_httpd_no()
     case .refuse(let status):
       return unsafe Self.answer(connection, HTTPResponse(status: status))
     case .accept(let session):
@@ -223,6 +242,36 @@ package final class SimulatorServer: @unchecked Sendable {
     unsafe served.run(descriptor: descriptor, first: first, handle: handle)
   }
 
+  /// Answers as a fault wants it.
+  private func answer(_ connection: OpaquePointer, _ reaction: HTTPReaction) -> MHD_Result {
+    pause(upTo: reaction.end == .silence ? 300_000 : reaction.delay)
+    guard let response = reaction.response else {
+      if reaction.end == .reset { unsafe tender_httpd_reset(connection) }
+      return tender_httpd_no()
+    }
+    guard reaction.end != .whole || reaction.rate != nil else {
+      return unsafe Self.answer(connection, response)
+    }
+    // The library writes whole answers alone.
+    let client = ServedConnection(descriptor: unsafe tender_httpd_socket(connection))
+    var head = "HTTP/1.1 \(response.status) -\r\nContent-Length: \(response.body.count)\r\n"
+    for (name, value) in response.fields { head += "\(name): \(value)\r\n" }
+    guard client.write(Array((head + "Connection: close\r\n\r\n").utf8)) else {
+      return tender_httpd_no()
+    }
+    var rest = response.body[...]
+    if case .cut(let count) = reaction.end { rest = rest.prefix(count) }
+    let rate = reaction.rate ?? .max
+    while !rest.isEmpty, !shouldStop {
+      // Ten pieces a second.
+      let piece = rest.prefix(max(1, rate / 10))
+      guard client.write(Array(piece)) else { break }
+      rest.removeFirst(piece.count)
+      if reaction.rate != nil { pause(upTo: piece.count * 1000 / rate) }
+    }
+    return tender_httpd_no()
+  }
+
   private static func answer(_ connection: OpaquePointer, _ response: HTTPResponse) -> MHD_Result {
     var body = response.body
     let made = unsafe body.withUnsafeMutableBytes { bytes in
@@ -246,7 +295,9 @@ package final class SimulatorServer: @unchecked Sendable {
   }
 
   private static func query(_ connection: OpaquePointer) -> String {
-    unsafe pairs(connection, tender_httpd_each_argument).map { "\($0.key)=\($0.value)" }
+    // The library has decoded them; as in process, the query is what the client wrote.
+    unsafe pairs(connection, tender_httpd_each_argument)
+      .map { "\(QueryText.encode($0.key))=\(QueryText.encode($0.value))" }
       .joined(separator: "&")
   }
 

@@ -72,7 +72,7 @@ final class SimulatedReader: DeviceSession {
 
   /// Events that nobody asked for, between all others.
   func chatter() {
-    guard world.options.fault == "reader:chatter" else { return }
+    guard faults.has("reader:chatter") else { return }
     event(TLV(0xe6, holding: [TLV(0xc3, [0xcb]), TLV(0xc4, Array("Beep".utf8))]))
     event(TLV(0xe1, holding: [TLV(0xdfa209, [0]), TLV(0xdfa20a, [80])]))
   }
@@ -87,7 +87,7 @@ final class SimulatedReader: DeviceSession {
 
   /// Whether a fault strikes at a step; it has then been played.
   func struck(_ step: String) -> Bool {
-    switch faults.strike(step) {
+    switch faults.strike(step).what {
     case "disconnect": drop()
     case "busy": answer(status: 0x9f22)
     case "error": answer(status: 0x9fff)
@@ -108,7 +108,7 @@ final class SimulatedReader: DeviceSession {
     case 0xd000: if !struck("reader-setup") { reset() }
     case 0xd002: answer(Self.abilities)
     case 0xeee0:
-      let hasKeys = world.options.fault != "reader:no-keys"
+      let hasKeys = !faults.has("reader:no-keys")
       answer(TLV(0xe1, holding: [TLV(0xdfae01, [hasKeys ? 6 : 0])]))
     case 0xd001: answer(Self.configuration)
     case 0xd010: tellTime(command)
@@ -195,7 +195,7 @@ final class SimulatedReader: DeviceSession {
 
   /// CARD STATUS: no answer but the event (Toro/README, 4.3); some firmware acknowledges.
   func reportCards(_ command: ReaderPackets.Command) {
-    if world.options.fault == "reader:acknowledges" { answer() }
+    if faults.has("reader:acknowledges") { answer() }
     guard command.first & 1 != 0 else { return }
     cardEvent([0, 0])
   }

@@ -48,102 +48,106 @@ package struct SimulatedToro: SimulatedProvider {
   package var scenarios: [SimulatorWord] {
     SimulatorWord.list(
       """
-      card:chip_pin a chip and its PIN; the default
-      card:online_pin a chip whose PIN the issuer checks
-      card:chip_signature a chip that wants a signature
-      card:tap a card is tapped
-      card:tap_mobile a phone is tapped, its holder verified on it
-      card:swipe a stripe that wants a signature
-      card:swipe_pin a stripe that wants a PIN
-      card:chip_swiped a chip card is swiped first, then inserted
-      card:application_choice the customer chooses among the card's applications
-      card:wrong_pin the PIN is right at the third try
-      card:pin_bypass the customer enters no PIN, which the acquirer refuses
-      card:pin_cancel the customer cancels at the PIN
-      card:pin_slow the customer never gets to the end of the PIN
-      card:customer_cancel the customer cancels before a card is there
-      card:no_card nobody presents a card
-      card:timeout the reader gives up waiting for a card
-      card:card_removed the card is taken out too early
-      card:chip_unreadable the chip cannot be read, so the stripe is
-      card:chip_error the chip fails, so the stripe is read
-      card:fallback the reader does not know the chip, so the stripe is read
-      card:unsupported_card the reader does not take the card
-      card:try_contact the card must be inserted instead of tapped
-      card:card_declines the card declines by itself
-      card:declines_after the card declines what the acquirer approved
-      card:removed_after the card is taken out between approval and end
-      card:signature_refused the customer stops at the signature of a stripe
-      card:tip_2 the second choice of the gratuity menu
-      card:tip_3 the third choice of the gratuity menu
-      card:tip_cancel the customer cancels at the gratuity menu
-      card:tip_timeout the customer chooses no gratuity
-      card:no_touch the reader has no touch screen
-      gateway:completion_required approved, and to be captured by a completion
+      card:chip_pin 0 a chip and its PIN; the default
+      card:online_pin 0 a chip whose PIN the issuer checks
+      card:chip_signature 0 a chip that wants a signature
+      card:tap 0 a card is tapped
+      card:tap_mobile 0 a phone is tapped, its holder verified on it
+      card:swipe 0 a stripe that wants a signature
+      card:swipe_pin 0 a stripe that wants a PIN
+      card:chip_swiped 0 a chip card is swiped first, then inserted
+      card:application_choice 0 the customer chooses among the card's applications
+      card:wrong_pin 0 the PIN is right at the third try
+      card:pin_bypass 3 the customer enters no PIN, which the acquirer refuses
+      card:pin_cancel 12 the customer cancels at the PIN
+      card:pin_slow 13 the customer never gets to the end of the PIN
+      card:customer_cancel 12 the customer cancels before a card is there
+      card:no_card 13 nobody presents a card
+      card:timeout 13 the reader gives up waiting for a card
+      card:card_removed 19 the card is taken out too early
+      card:chip_unreadable 0 the chip cannot be read, so the stripe is
+      card:chip_error 0 the chip fails, so the stripe is read
+      card:fallback 0 the reader does not know the chip, so the stripe is read
+      card:unsupported_card 19 the reader does not take the card
+      card:try_contact 0 the card must be inserted instead of tapped
+      card:card_declines 3 the card declines by itself
+      card:declines_after 3 the card declines what the acquirer approved
+      card:removed_after 12 the card is taken out between approval and end
+      card:signature_refused - the customer stops at the signature of a stripe
+      card:tip_2 0 the second choice of the gratuity menu
+      card:tip_3 0 the third choice of the gratuity menu
+      card:tip_cancel 12 the customer cancels at the gratuity menu
+      card:tip_timeout 13 the customer chooses no gratuity
+      card:no_touch 19 the reader has no touch screen
+      gateway:completion_required 0 approved, and to be captured by a completion
       """
     )
       + ToroCatalog.outcomes.map { outcome in
         SimulatorWord(
           outcome.scenario,
-          "card present: \(outcome.meaning); so is any amount of \(outcome.amount) in minor units"
+          "card present: \(outcome.meaning); so is any amount of \(outcome.amount) in minor units",
+          exit: ["gateway:partial": 20, "gateway:suspended": 0][outcome.scenario] ?? 3
         )
       }
   }
 
-  /// What happens at the reader and at the gateway; rejections are `RejectReason1Code` (Toro/README, 6.2).
-  package var faults: [SimulatorWord] {
-    SimulatorWord.list(
-      """
-      reader:no-keys the reader has no keys to encrypt with
-      reader:acknowledges the reader acknowledges CARD STATUS as well, as some firmware does
-      reader:chatter events nobody asked for between all answers
-      """
+  /// What is asked over HTTP of the gateway, and of the reader; rejections are `RejectReason1Code` (Toro/README, 6.2).
+  package var faults: FaultTable {
+    FaultTable(
+      points: """
+        reader looks the reader
+        reader-connect looks the reader's connection
+        reader-setup looks the reader's reset
+        reader-tip looks the gratuity menu
+        reader-card looks the reading of the card
+        reader-choice looks the choice of an application
+        reader-pin looks the PIN
+        reader-finish looks the end of the chip's transaction
+        reader-touch looks the signature on the screen
+        authorisation changes the authorisation
+        completion changes the completion
+        cancellation changes the cancellation
+        diagnostic looks the diagnostic
+        status-report looks the status report
+        """,
+      rows: """
+        no-keys [the reader has no keys to encrypt with] 19 reader
+        acknowledges [the reader acknowledges CARD STATUS as well, as some firmware does] 0 reader
+        chatter [events that no command asked for come between all answers] 0 reader
+        disconnect [the link breaks] 12 reader-finish 19 reader-connect reader-setup reader-tip \
+        reader-card reader-choice reader-pin reader-touch
+        busy [the reader is busy (9F22)] 12 reader-finish 19 reader-connect reader-setup reader-tip \
+        reader-card reader-choice reader-pin reader-touch
+        error [an unlisted error (9FFF)] 12 reader-finish 19 reader-connect reader-setup reader-tip \
+        reader-card reader-choice reader-pin reader-touch
+        silence [the reader says nothing] 0 reader-connect 12 reader-finish 13 reader-tip reader-card \
+        reader-choice reader-pin 19 reader-setup reader-touch
+        garbage [bytes that are no packet] 12 reader-finish 19 reader-connect reader-setup reader-tip \
+        reader-card reader-choice reader-pin reader-touch
+        bad-lrc [a packet with a wrong checksum] 12 reader-finish 19 reader-connect reader-setup \
+        reader-tip reader-card reader-choice reader-pin reader-touch
+        unreachable 11 authorisation completion cancellation diagnostic status-report
+        close-before,reset-before,reset-amid,silence-before,close-after,reset-after,silence-after,garbage,cut=10,http-500,http-502,http-503 \
+        11 diagnostic status-report 12 authorisation 9 completion cancellation
+        latency=2s,bandwidth=1000 0 authorisation completion cancellation diagnostic status-report
+        empty [done, answer empty] 11 diagnostic status-report 12 authorisation 9 completion \
+        cancellation
+        truncated [done, answer cut off] 11 diagnostic status-report 12 authorisation 9 completion \
+        cancellation
+        bad-mac [done, answer with a wrong MAC] 11 diagnostic status-report 12 authorisation 9 \
+        completion cancellation
+        no-trailer [done, answer without a security trailer] 11 diagnostic status-report 12 \
+        authorisation 9 completion cancellation
+        wrong-exchange [done, answer for another exchange] 11 diagnostic 12 authorisation 9 completion \
+        cancellation
+        wrong-transaction [done, answer for another transaction] 12 authorisation 9 completion \
+        cancellation
+        too-much [done, answer authorises more than was asked] 12 authorisation
+        declined [not done, an advice is declined] 3 completion cancellation
+        http-401,http-404,http-429 11 authorisation diagnostic status-report 9 completion cancellation
+        reject-unpr,reject-imsg,reject-pars,reject-secu,reject-intp,reject-rcpp,reject-dpmg,reject-vers,reject-msgt \
+        7 authorisation diagnostic status-report 9 completion cancellation
+        """
     )
-      + SimulatorWord.faults(
-        at:
-          "reader-connect reader-setup reader-tip reader-card reader-choice reader-pin reader-finish "
-          + "reader-touch",
-        """
-        disconnect the link breaks
-        busy the reader is busy (9F22)
-        error an unlisted error (9FFF)
-        silence the reader says nothing
-        garbage bytes that are no packet
-        bad-lrc a packet with a wrong checksum
-        """
-      )
-      + SimulatorWord.faults(
-        at: "authorisation completion cancellation diagnostic status-report",
-        """
-        empty does it, answers nothing
-        garbage does it, answers what is not XML
-        truncated does it, the answer is cut off
-        bad-mac does it, a MAC does not fit
-        no-trailer does it, answers without a security trailer
-        wrong-exchange does it, answers for another exchange
-        wrong-transaction does it, answers for another transaction
-        too-much does it, says that more was authorised than was asked
-        declined declines an advice, and does nothing
-        silence does it, never answers
-        close-before closes before it reads the message
-        close-after does it, then closes without answer
-        slow answers after 2 s
-        http-401 answers 401
-        http-404 answers 404
-        http-429 answers 429
-        http-500 answers 500
-        http-502 answers 502
-        http-503 answers 503
-        reject-unpr does it not, rejects it (UNPR)
-        reject-imsg does it not, rejects it (IMSG)
-        reject-pars does it not, rejects it (PARS)
-        reject-secu does it not, rejects it (SECU)
-        reject-intp does it not, rejects it (INTP)
-        reject-rcpp does it not, rejects it (RCPP)
-        reject-dpmg does it not, rejects it (DPMG)
-        reject-vers does it not, rejects it (VERS)
-        reject-msgt does it not, rejects it (MSGT)
-        """
-      )
   }
 }

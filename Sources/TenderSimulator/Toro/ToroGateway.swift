@@ -28,45 +28,33 @@ struct ToroGateway {
     guard !parts.world.isServed || request.fields.values.contains(ToroCatalog.apiKey) else {
       return .answer(HTTPResponse(status: 401))
     }
-    let fault = parts.faults.strike(step)
-    if let fault {
-      if fault == "close-before" { return .drop }
-      if fault.hasPrefix("http-") {
-        return .answer(HTTPResponse(status: Int(fault.dropFirst("http-".count)) ?? 500))
-      }
-      if fault.hasPrefix("reject-") {
-        let reason = fault.dropFirst("reject-".count).uppercased()
-        return .answer(
-          rejection(Refusal(reason: reason, words: "as asked for"), request, isTerminal(step))
-        )
-      }
+    let strike = parts.faults.strike(step)
+    let fault = strike.what
+    let forced = { (status: Int) in HTTPResponse(status: status) }
+    func own(_ fault: String) -> HTTPResponse? {
+      guard fault.hasPrefix("reject-") else { return nil }
+      let reason = fault.dropFirst("reject-".count).uppercased()
+      return rejection(Refusal(reason: reason, words: "as asked for"), request, isTerminal(step))
     }
-    let answer: HTTPResponse
-    do throws(Refusal) {
-      let message = try read(request, step, root, schema)
-      do throws(Fault) {
-        answer = try self.answer(message, fault)
+    return try parts.faults.react(strike, forced: forced, own: own) { () throws(Fault) in
+      let answer: HTTPResponse
+      do throws(Refusal) {
+        let message = try read(request, step, root, schema)
+        do throws(Fault) {
+          answer = try self.answer(message, fault)
+        } catch {
+          return HTTPResponse(status: 500, body: Array(error.message.utf8))
+        }
       } catch {
-        return .answer(HTTPResponse(status: 500, body: Array(error.message.utf8)))
+        answer = rejection(error, request, isTerminal(step))
       }
-    } catch {
-      answer = rejection(error, request, isTerminal(step))
-    }
-    return switch fault {
-    case "silence": .silence
-    case "close-after": .drop
-    case "slow": .slowly(2000, answer)
-    case "empty": .answer(HTTPResponse(status: 200))
-    case "garbage": .answer(HTTPResponse(status: 200, body: Array("<html>busy".utf8)))
-    case "truncated":
-      .answer(
-        HTTPResponse(
-          status: answer.status,
-          body: Array(answer.body.prefix(answer.body.count * 2 / 3)),
-          fields: answer.fields
-        )
-      )
-    default: .answer(answer)
+      switch fault {
+      case "empty": return HTTPResponse(status: 200)
+      case "truncated":
+        let part = Array(answer.body.prefix(answer.body.count * 2 / 3))
+        return HTTPResponse(status: answer.status, body: part, fields: answer.fields)
+      default: return answer
+      }
     }
   }
 
@@ -126,6 +114,10 @@ struct ToroGateway {
     let terminal = message.body.text(isTerminal ? "POIId/Id" : "Envt/POI/Id/Id")
     guard sender == terminal else {
       throw Refusal(reason: "INTP", words: "\(sender) is not this terminal")
+    }
+    let merchant = message.body.text("Envt/Mrchnt/Id/Id") ?? ToroCatalog.merchantID
+    if parts.world.isServed, terminal != ToroCatalog.poiID || merchant != ToroCatalog.merchantID {
+      throw Refusal(reason: "INTP", words: "merchant or terminal is not known")
     }
     if let recipient = message.header?.text("RcptPty/Id"), recipient != ToroCatalog.recipientID {
       throw Refusal(reason: "RCPP", words: "\(recipient) is not here")

@@ -52,6 +52,16 @@ package enum BankCatalog {
         .map { $0.split(separator: " ").dropFirst().map(String.init) }
     }
 
+    /// Whether a page belongs to another way to confirm than was chosen; nil for no choice.
+    func isOther(page: Int, than chosen: String?) -> Bool {
+      switch (forms[page], chosen) {
+      case (_, nil): false
+      case (["embedded-auth-flow-sms-input"], let way): way != "Sms"
+      case (["otp_authorization"], let way): way == "Sms"
+      default: false
+      }
+    }
+
     var branches: [(id: String, name: String)] {
       traits.contains("branches")
         ? [("main-branch", "Main Branch"), ("north-branch", "North Branch")] : []
@@ -66,13 +76,7 @@ package enum BankCatalog {
     /// The scopes of account data that it wants.
     var requiredScopes: [String] { wantsAccountData ? ["accounts"] : [] }
 
-    var schemes: [String] {
-      switch country {
-      case "GB": ["faster_payments_service"]
-      case "PL": ["polish_domestic_standard", "polish_domestic_express"]
-      default: ["sepa_credit_transfer", "sepa_credit_transfer_instant"]
-      }
-    }
+    var schemes: [String] { BankCatalog.schemes(BankCatalog.currency(of: self)) }
 
     fileprivate init(_ line: Substring) {
       let words = line.split(separator: "; ")
@@ -92,7 +96,7 @@ package enum BankCatalog {
     mock-payments-de-redirect-additional-input-text; Mock DE Payments - Redirect, Additional Input; DE; \
     form psu-branch-code psu-account-number psu-sub-account
     mock-payments-de-embedded; Mock DE Payments - Embedded; DE; embedded; form psu-id psu-password; \
-    form embedded-auth-flow-sca-select; form otp_authorization
+    form embedded-auth-flow-sca-select; form embedded-auth-flow-sms-input; form otp_authorization
     mock-payments-de-embedded-ais-pis; Mock DE Payments - Embedded, Account Data; DE; embedded; \
     form psu-id psu-password; account data
     mock-payments-de-decoupled; Mock DE Payments - Decoupled; DE; decoupled
@@ -112,6 +116,28 @@ package enum BankCatalog {
   static let savedBank = "mock-payments-gb-redirect"
 
   static func bank(_ id: String) -> Bank? { banks.first { $0.id == id } }
+
+  /// The merchant accounts that exist from the start.
+  static let accounts = [
+    BankAccount(id: "acc00000-0000-4000-8000-000000000826", currency: "GBP"),
+    BankAccount(id: "acc00000-0000-4000-8000-000000000978", currency: "EUR"),
+    BankAccount(id: "acc00000-0000-4000-8000-000000000985", currency: "PLN"),
+  ]
+
+  /// What was paid into each of them, in minor units, and when, in milliseconds since 1970: 2024-02-14.
+  static let openingAmount = 1_000_000
+  static let openingTime = 1_707_868_800_000
+
+  /// The business account that money is swept and paid out to.
+  static let businessAccount: JSON = ["type": "iban", "iban": "GB29NWBK60161331926819"]
+
+  static func schemes(_ currency: String) -> [String] {
+    switch currency {
+    case "GBP": ["faster_payments_service"]
+    case "PLN": ["polish_domestic_standard", "polish_domestic_express"]
+    default: ["sepa_credit_transfer", "sepa_credit_transfer_instant"]
+    }
+  }
 
   /// Which currency a bank's country pays in.
   static func currency(of bank: Bank) -> String {

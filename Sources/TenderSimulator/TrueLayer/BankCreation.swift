@@ -27,6 +27,13 @@ struct BankCreation {
     }
     try checkAccount(order, "payment_method")
     try check(user: body["user"])
+    if let id = order.payee?.account {
+      let account = try bank.account(id) ?? BankAccount(id: id, currency: order.currency)
+      guard account.currency == order.currency else {
+        throw .invalid("currency", "The merchant account is in \(account.currency).")
+      }
+      try bank.save(account)
+    }
     return bank.fresh(order)
   }
 
@@ -105,6 +112,7 @@ struct BankCreation {
 
   /// The payer must be known by an id, or by name and a way to reach them.
   private func check(user: JSON?) throws(BankProblem) {
+    guard user != nil else { throw .invalid("user", "Value is required.") }
     if user?["id"]?.text != nil { return }
     guard user?["name"]?.text != nil else { throw .invalid("user.name", "Value is required.") }
     guard user?["email"]?.text != nil || user?["phone"]?.text != nil else {

@@ -117,12 +117,8 @@ struct BankCapabilities: Equatable {
   /// Where the bank sends the payer, to be handed in by the client.
   var directReturn: String? { given["redirect"]?["direct_return_uri"]?.text }
 
-  var takesForms: Bool { given["form"] != nil }
-
-  /// Whether forms are declared without any type of input.
-  var hasEmptyForm: Bool {
-    takesForms && given["form"]?["input_types"]?.array?.isEmpty != false
-  }
+  /// Whether it shows forms: no types of input are as good as no forms.
+  var takesForms: Bool { given["form"]?["input_types"]?.array?.isEmpty == false }
 
   var takesConsent: Bool { given["consent"] != nil }
 

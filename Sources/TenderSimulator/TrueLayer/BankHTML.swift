@@ -58,6 +58,12 @@ enum BankHTML {
     page(title, "Simulated bank", "<p>\(MarkUp.escape(text))</p>")
   }
 
+  /// In place of TrueLayer's hosted page, which has a payment's id and token in its fragment.
+  static let hosted = message(
+    "Hosted page",
+    "TrueLayer's own page is not part of the simulator. Start the authorization flow by the API."
+  )
+
   private static func cancelForm(_ session: String) -> String {
     """
     <form method="post" action="/login/\(session)">

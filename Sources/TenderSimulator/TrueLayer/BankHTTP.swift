@@ -25,17 +25,19 @@ struct BankHTTP {
 
   /// Handles a request; nil where the path is not one of TrueLayer's.
   func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
-    let parts = request.path.split(separator: "/").map(String.init)
+    var parts = request.path.split(separator: "/").map(String.init)
     if request.path == "/connect/token" {
       return try faults.react("bank-token", forced: forced) { answer(request, token) }
     }
     if request.path == "/test-signature" { return .answer(answer(request, testSignature)) }
-    guard parts.first == "v3" else {
+    if parts.first != "v3" {
       do throws(BankProblem) {
-        return try BankPages(bank: bank).handle(request, parts).map(HTTPReaction.answer)
+        if let page = try BankPages(bank: bank).handle(request, parts) { return .answer(page) }
       } catch {
         return .answer(error.answer(traceID: traceID))
       }
+      parts.insert("v3", at: 0)
+      guard BankRoute.of(parts) != nil else { return nil }
     }
     guard let route = BankRoute.of(parts) else {
       return .answer(answer(request) { _ throws(BankProblem) in throw .notFound })
@@ -148,14 +150,16 @@ struct BankHTTP {
         throw .forbidden
       }
     }
-    guard request.method == "POST" else { return (200, try read(route, parts, caller, request)) }
-    // A search changes nothing and is not signed.
-    if caller == .client, route.endpoint != .search { try checkSignature(request) }
+    guard request.method != "GET" else { return (200, try read(route, parts, caller, request)) }
+    // A search changes nothing and is not signed; nor do clients sign for an address of Signup+.
+    if caller == .client, ![.search, .signupAddress].contains(route.endpoint) {
+      try checkSignature(request)
+    }
     if route.wantsKey, request.fields["idempotency-key"] == nil {
       throw .invalid("Idempotency-Key", "Value is required.")
     }
     return try keyed(request, route) { body throws(BankProblem) in
-      try write(route, parts, body, pages: request.pages)
+      try write(route, parts, body, request)
     }
   }
 
@@ -182,7 +186,7 @@ struct BankHTTP {
       }
       return (known.status, body)
     }
-    if let shape = route.body { try BankRequests.check(body, shape) }
+    if let shape = route.body, request.method == "POST" { try BankRequests.check(body, shape) }
     let reply = try perform(body)
     if let key {
       var kept = reply.body
@@ -219,6 +223,8 @@ struct BankHTTP {
   ) throws(BankProblem) -> JSONObject {
     let screens = BankScreens(bank: bank, pages: request.pages)
     let lookUps = BankLookUps(screens: screens)
+    let statements = BankStatements(screens: screens)
+    if let shown = try statements.read(route.endpoint, parts, request.query) { return shown }
     guard parts.count >= 3 else { return try lookUps.mandates() }
     let resource = try find(route.kind, parts[2], isAwaited: true)
     switch route.endpoint {
@@ -239,10 +245,17 @@ struct BankHTTP {
     _ route: BankRoute,
     _ parts: [String],
     _ body: JSONObject,
-    pages: String
+    _ request: SimulatedRequest
   ) throws(BankProblem) -> Reply {
-    let screens = BankScreens(bank: bank, pages: pages)
+    let screens = BankScreens(bank: bank, pages: request.pages)
     let steps = BankSteps(bank: bank)
+    let statements = BankStatements(screens: screens)
+    if var reply = try statements.write(route.endpoint, request.method, parts, body) {
+      if let id = reply.body?.text("id"), reply.body?["user"] != nil {
+        reply.body?["resource_token"] = .string(resourceToken(id))
+      }
+      return reply
+    }
     if route.endpoint == .search { return (200, BankLookUps(screens: screens).search(body)) }
     if route.endpoint == .collection {
       var made = try BankCreation(bank: bank).make(body)
@@ -285,23 +298,16 @@ struct BankHTTP {
     guard amount > 0, amount <= left else {
       throw .invalid("amount_in_minor", "More than is left of the payment.")
     }
-    guard let reference = body.text("reference"), (1...18).contains(reference.count) else {
-      throw .invalid("reference", "Must have 1 to 18 characters.")
-    }
-    let course: BankRefund.Course =
-      switch bank.world.options.scenario {
-      case "refund:failed": .failed
-      case "refund:returned": .returned
-      default: .executed
-      }
-    let refund = BankRefund(
+    let account = try payment.order.payee?.account.flatMap(bank.account)
+    let refund = BankTransfer(
       id: bank.uuid(),
       payment: payment.id,
+      account: account?.id,
       amount: amount,
       currency: payment.order.currency,
-      reference: reference,
+      reference: body.text("reference") ?? "",
       metadata: body["metadata"]?.object,
-      course: course,
+      course: try bank.course(amount, from: account, isPayout: false),
       created: bank.now
     )
     try bank.save(refund)
@@ -313,8 +319,12 @@ struct BankHTTP {
     guard body.text("query")?.isEmpty == false || body.text("fragment")?.isEmpty == false else {
       throw .invalid("query", "Either query or fragment is required.")
     }
-    let parameters = QueryText.parameters(body.text("query") ?? "")
-      .merging(QueryText.parameters(body.text("fragment") ?? "")) { first, _ in first }
+    // Clients write `?` and `#` before them, or not.
+    func values(_ name: String, _ mark: String) -> [String: String] {
+      let text = body.text(name) ?? ""
+      return QueryText.parameters(String(text.dropFirst(text.hasPrefix(mark) ? 1 : 0)))
+    }
+    let parameters = values("query", "?").merging(values("fragment", "#")) { first, _ in first }
     guard let state = parameters["state"] else {
       throw .invalid("query.state", "Value is required.")
     }

@@ -27,6 +27,7 @@ struct BankInput {
       label: "How to confirm",
       options: [("Sms", "SMS", ["text"]), ("PhotoTan", "PhotoTAN", [])]
     ),
+    "embedded-auth-flow-sms-input": BankInput(label: "The code of the message", isSensitive: true),
     "otp_authorization": BankInput(
       label: "The code that you were shown",
       format: "numerical",

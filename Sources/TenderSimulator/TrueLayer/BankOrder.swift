@@ -13,14 +13,17 @@ struct BankOrder: Equatable, BookedValue {
   struct Payee {
     fileprivate let given: JSONObject
 
-    var isMerchantAccount: Bool { given.text("type") == "merchant_account" }
+    var isMerchantAccount: Bool { account != nil }
+
+    /// The merchant account's id.
+    var account: String? { given.text("merchant_account_id") }
 
     /// The type of its identifier: `iban`, `sort_code_account_number`, ….
     var accountType: String? { given["account_identifier"]?["type"]?.text }
 
     /// Its holder, or the merchant account's id.
     var name: String {
-      given.text("account_holder_name") ?? given.text("merchant_account_id") ?? "the merchant"
+      given.text("account_holder_name") ?? account ?? "the merchant"
     }
 
     /// Its number with the sort code before it, in full.
@@ -95,6 +98,7 @@ struct BankOrder: Equatable, BookedValue {
 
   var userID: String? { body["user"]?["id"]?.text }
   var metadata: JSONObject? { body["metadata"]?.object }
+  var hasSignup: Bool { body["related_products"]?["signup_plus"] != nil }
 
   /// What the ledger keeps: the payer's name and addresses are not needed again.
   var booked: JSON {
@@ -135,6 +139,7 @@ struct BankOrder: Equatable, BookedValue {
       }
     }
     shown["metadata"] = metadata.map(JSON.object)
+    shown["sub_merchants"] = body["sub_merchants"]
     return shown
   }
 }

@@ -24,6 +24,10 @@ struct BankPages {
       return redirect(to: returned.address)
     case ("POST", "api", 4) where parts[3] == "action":
       return try machine(request, parts)
+    case ("GET", "payments", 1), ("GET", "mandates", 1), ("GET", "payouts", 1):
+      // The API has no request of this path without a token.
+      guard request.fields["authorization"] == nil else { return nil }
+      return html(200, BankHTML.hosted)
     default: return nil
     }
   }
@@ -128,7 +132,8 @@ struct BankPages {
     return nil
   }
 
-  private static func withDashes(_ text: String) -> String {
+  /// A UUID of 32 digits with its dashes.
+  static func withDashes(_ text: String) -> String {
     guard text.utf8.count == 32 else { return text }
     var shown = ""
     for (index, character) in text.enumerated() {
@@ -156,7 +161,8 @@ struct BankPages {
     guard let wanted, Self.actions(resource.kind).contains(wanted), isOpen(resource) else {
       return HTTPResponse(status: 400)
     }
-    let address = try returnAddress(after: wanted, &resource, pages: request.pages)
+    // Clients hand in query and fragment (TrueLayer/README, 4.6).
+    let address = try returnAddress(after: wanted, &resource, pages: request.pages) + "#"
     return HTTPResponse(
       status: 202,
       body: Array(address.utf8),

@@ -4,7 +4,8 @@ import TenderModel
 /// lengths and patterns as published.
 ///
 /// Departures, which the published text itself has: PLN and NOK are currencies of its SDKs though
-/// not of its enumeration.
+/// not of its enumeration. The shapes of payouts and sweeping are those of [JAVA] and [PHP]. A payment on a
+/// mandate needs no user, a commercial mandate no use case, and forms may have no types of input.
 enum BankRequests {
   /// The periods of a mandate's limits.
   static let periods = ["day", "week", "fortnight", "month", "half_year", "year"]
@@ -16,7 +17,7 @@ enum BankRequests {
   /// begins an enumeration; `by type` begins the shapes that the member `type` chooses among.
   private static let texts = [
     "createPayment": """
-    amount_in_minor!:positive currency!:currency payment_method!:method user!:user metadata:metadata
+    amount_in_minor!:positive currency!:currency payment_method!:method user:user metadata:metadata
     related_products:relatedProducts authorization_flow:startPayment hosted_page:hostedPage
     risk_assessment:riskAssessment sub_merchants:subMerchants user_consent:userConsent
     """,
@@ -45,7 +46,7 @@ enum BankRequests {
     "providerCapability": "icon:icon branches:object", "icon": "type:iconType",
     "iconType": "one of default extended extended_small extended_medium extended_large",
     "paymentRedirect": "return_uri! direct_return_uri", "mandateRedirect": "return_uri!",
-    "formCapability": "input_types!:[inputType]",
+    "formCapability": "input_types!:inputTypes", "inputTypes": "any of inputType",
     "inputType": "one of text text_with_image select",
     "consentCapability": "action_type:consentAction requirements:consentParts",
     "consentAction": "one of explicit adjacent", "consentParts": "pis!:object ais:accountData",
@@ -54,10 +55,11 @@ enum BankRequests {
     "adjacentConsent": "captured!:consentParts",
     "searchFlow": "configuration!:searchConfiguration",
     "searchConfiguration": """
-    provider_selection:providerCapability redirect:object form:formCapability
+    provider_selection:providerCapability redirect:object form:searchForm
     consent:searchConsent
     """,
-    "searchConsent": "requirements:consentParts", "searchCurrency": "one of GBP EUR PLN",
+    "searchForm": "input_types!:[inputType]", "searchConsent": "requirements:consentParts",
+    "searchCurrency": "one of GBP EUR PLN",
     "searchCapabilities": "payments:searchPayments mandates:searchMandates",
     "searchPayments": "bank_transfer:object",
     "searchMandates": "vrp_sweeping:object vrp_commercial:useCases direct_debit:object",
@@ -134,7 +136,7 @@ enum BankRequests {
     statement_reference:reference/1-18 use_case:useCase
     """,
     "commercial": """
-    beneficiary!:mandatePayee provider_selection!:mandateSelection use_case!:useCase
+    beneficiary!:mandatePayee provider_selection!:mandateSelection use_case:useCase
     reference:reference/1-18 statement_reference:reference/1-18
     """,
     "mandateSelection": "by type user_selected:mandateFilter preselected:mandateBank",
@@ -149,6 +151,37 @@ enum BankRequests {
     "limits": periods.map { $0 + ":limit" }.joined(separator: " "),
     "limit": "period_alignment!:alignment maximum_amount!:positive",
     "alignment": "one of consent calendar",
+
+    "sweepingTerms": "max_amount_in_minor!:positive frequency!:frequency",
+    "frequency": "one of daily weekly fortnightly", "signupAddress": "payment_id!:uuid state",
+    "createPayout": """
+    merchant_account_id!:uuid amount_in_minor!:positive currency!:currency beneficiary!:payoutPayee
+    metadata:metadata scheme_selection:payoutScheme sub_merchants:payoutMerchants
+    """,
+    "payoutPayee": """
+    by type external_account:payoutAccount payment_source:payoutSource business_account:payoutBusiness
+    user_determined:payoutUser
+    """,
+    "payoutAccount": """
+    account_holder_name!:name/1- account_identifier!:account reference! date_of_birth:date
+    address:address
+    """,
+    "payoutSource": "payment_source_id! user_id! reference!", "payoutBusiness": "reference!",
+    "payoutUser": "reference! user!:user verification:payoutCheck provider_selection:payoutBank",
+    "payoutCheck": "verify_name:truth transaction_search_criteria:payoutSearch",
+    "payoutSearch": """
+    tokens!:[text] amount_in_minor!:positive currency!:currency created_at!:date
+    """,
+    "payoutBank": "by type user_selected:mandateFilter preselected:provider-selection",
+    "payoutScheme": """
+    by type instant_only:object instant_preferred:object preselected:scheme-selection
+    """,
+    "payoutMerchants": "ultimate_counterparty!:payoutMerchant",
+    "payoutMerchant": "by type business_client:payoutClient",
+    "payoutClient": """
+    trading_name!:line/1-70 commercial_name:any/0-100 url:any/0-100 mcc:digit/4-4
+    registration_number:any/0-35 address:address
+    """,
   ]
 
   /// Checks a body that has a shape of these.

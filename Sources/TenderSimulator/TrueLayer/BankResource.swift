@@ -106,7 +106,8 @@ struct BankResource: Equatable, BookedPart {
   /// Fails, for good or as an attempt that may be followed by another.
   mutating func fail(_ reason: String, at time: Int) {
     let retries =
-      order.retries && flow?.capabilities.retries == true && reason == "authorization_failed"
+      order.retries && flow?.capabilities.retries == true
+      && ["authorization_failed", "provider_rejected"].contains(reason)
     failure = Failure(stage: status == .attemptFailed ? .authorizing : status, reason: reason)
     times[.failed] = time
     status = retries ? .attemptFailed : .failed

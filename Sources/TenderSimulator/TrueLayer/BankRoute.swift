@@ -5,13 +5,14 @@ struct BankRoute {
   enum Endpoint: String {
     case collection, resource, start, cancel, revoke, refunds, refund, funds, constraints
     case submission, search, provider, providerReturn
+    case accounts, account, transactions, sources, sweeping, payout, signup, signupAddress
   }
 
   let endpoint: Endpoint
   let kind: BankOrder.Kind
   /// The methods, and what a fault's step is called with each.
   let methods: [(name: String, step: String)]
-  /// The path below `/v3`; `*` for an id.
+  /// The path below `/v3`, which clients may leave out (TrueLayer/README, 10.1); `*` for an id.
   private let path: [Substring]
   /// The shape of what is sent, in `BankRequests`.
   let body: String?
@@ -46,6 +47,16 @@ struct BankRoute {
     constraints GET:status mandates/*/constraints - client
     submission POST:selection mandates/*/authorization-flow/actions/provider-selection provider-selection
     submission POST:consent mandates/*/authorization-flow/actions/consent consent
+    accounts GET:accounts merchant-accounts - client
+    account GET:accounts merchant-accounts/* - client
+    transactions GET:accounts merchant-accounts/*/transactions - client
+    sources GET:accounts merchant-accounts/*/payment-sources - client
+    sweeping GET:accounts,POST:sweeping,DELETE:sweeping merchant-accounts/*/sweeping sweepingTerms \
+    client key
+    payout POST:payout payouts createPayout client key
+    payout GET:accounts payouts/* -
+    signup GET:accounts signup-plus/payments - client
+    signupAddress POST:accounts signup-plus/authuri signupAddress client
     """.split(separator: "\n").compactMap(BankRoute.init)
 
   private init?(_ line: Substring) {

@@ -10,8 +10,8 @@ indirect enum BankSchema: Sendable {
   case integer(ClosedRange<Int>)
   case number(atLeast: Int)
   case truth
-  /// Different elements, at least one.
-  case list(of: BankSchema)
+  /// Different elements, so many at least.
+  case list(of: BankSchema, atLeast: Int)
   case object(required: [String], members: [String: BankSchema])
   /// By the word of the member `type`.
   case choice([String: BankSchema])
@@ -35,6 +35,7 @@ indirect enum BankSchema: Sendable {
     let words = text.split { $0 == " " || $0 == "\n" }.map(String.init)
     switch words.prefix(2) {
     case ["one", "of"]: self = .word(Array(words.dropFirst(2)))
+    case ["any", "of"]: self = .list(of: BankSchema(named: words[2], texts), atLeast: 0)
     case ["by", "type"]: self = .choice(Self.members(words.dropFirst(2), texts))
     default:
       let required = words.filter { $0.contains("!") }.map { String($0.prefix { $0 != "!" }) }
@@ -58,7 +59,7 @@ indirect enum BankSchema: Sendable {
   private init(named name: String, _ texts: [String: String]) {
     let parts = name.split(separator: "/").map(String.init)
     if name.hasPrefix("[") {
-      self = .list(of: BankSchema(named: String(name.dropFirst().dropLast()), texts))
+      self = .list(of: BankSchema(named: String(name.dropFirst().dropLast()), texts), atLeast: 1)
     } else if let text = texts[name] {
       self = BankSchema(text, among: texts)
     } else if let known = Self.known[name] {
@@ -95,9 +96,9 @@ indirect enum BankSchema: Sendable {
       }
     case (.number(let least), .integer(let number)) where number >= least: break
     case (.number, .number), (.truth, .bool): break
-    case (.list(let schema), .array(let elements)):
-      guard !elements.isEmpty, Set(elements).count == elements.count else {
-        throw refuse("Must have different elements, and one at least.")
+    case (.list(let schema, let least), .array(let elements)):
+      guard elements.count >= least, Set(elements).count == elements.count else {
+        throw refuse("Must have different elements, and \(least) at least.")
       }
       for (index, element) in elements.enumerated() {
         try schema.check(element, at: "\(place)[\(index)]")

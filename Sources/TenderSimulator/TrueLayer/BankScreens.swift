@@ -40,14 +40,17 @@ struct BankScreens {
       ]
     }
     if !isMandate, resource.times[.executed] != nil, resource.times[.settled] == nil || toClient {
-      var source: JSONObject = [
-        "account_holder_name": .string(Self.payer), "account_identifiers": [Self.payerAccount],
-      ]
+      var source = Self.source
       if resource.times[.settled] != nil { source["id"] = .string(resource.userID) }
       shown["payment_source"] = .object(source)
     }
     return shown
   }
+
+  /// The account that every payer pays from, without its id.
+  static let source: JSONObject = [
+    "account_holder_name": .string(payer), "account_identifiers": [payerAccount],
+  ]
 
   private static let payer = "Remi Terr"
   private static let payerAccount: JSON = [

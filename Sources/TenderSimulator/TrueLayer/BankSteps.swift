@@ -17,9 +17,6 @@ struct BankSteps {
     } else if resource.kind == .mandate {
       throw .invalid("redirect", "Value is required.")
     }
-    guard !given.hasEmptyForm else {
-      throw .invalid("form.input_types", "At least one input type is required.")
-    }
     guard resource.selection.bank != nil || given.choosesBank else {
       throw .invalid("provider_selection", "Value is required.")
     }
@@ -104,7 +101,12 @@ struct BankSteps {
       }
     case .form(let page):
       guard let chosen, chosen.forms.indices.contains(page) else { throw .state }
-      for id in chosen.forms[page] { try BankInput.check(body["inputs"]?[id]?.text ?? "", id: id) }
+      let answers = body["inputs"]
+      for id in chosen.forms[page] { try BankInput.check(answers?[id]?.text ?? "", id: id) }
+      resource.flow?.queue.removeAll { step in
+        guard case .form(let later) = step else { return false }
+        return chosen.isOther(page: later, than: answers?["embedded-auth-flow-sca-select"]?.text)
+      }
     case .redirect, .wait, .working, .retry: throw .state
     }
     try advance(&resource)

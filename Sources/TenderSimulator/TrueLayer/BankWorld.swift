@@ -60,14 +60,72 @@ struct BankWorld {
   func save(_ resource: BankResource) throws(BankProblem) {
     let reference = resource.order.metadata?.text("reference")
     let body = resource.booked.object ?? [:]
+    let account = resource.order.payee?.account
     _ = try stored { () throws(Fault) in
-      try ledger.put(resource.kind.table, resource.id, body, reference: reference)
+      try ledger.put(resource.kind.table, resource.id, body, reference: reference, parent: account)
     }
   }
 
+  /// The payments into a merchant account as they are now, oldest first.
+  func payments(into account: BankAccount) throws(BankProblem) -> [BankResource] {
+    if let opening = BankResource(opening: account), try find(.payment, opening.id) == nil {
+      try save(opening)
+    }
+    let booked = try stored { () throws(Fault) in
+      try ledger.list(BankOrder.Kind.payment.table, column: "parent", value: account.id)
+    }
+    return booked.compactMap { BankResource(booked: .object($0)) }.map { payment in
+      var payment = payment
+      payment.happen(by: now)
+      return payment
+    }
+  }
+
+  /// A merchant account: from the start, or since a payment named it.
+  func account(_ id: String) throws(BankProblem) -> BankAccount? {
+    try stored { () throws(Fault) in try ledger.find(BankAccount.self, id) }
+      ?? BankCatalog.accounts.first { $0.id == id }
+  }
+
+  /// Every merchant account.
+  func accounts() throws(BankProblem) -> [BankAccount] {
+    let booked = try stored { () throws(Fault) in try ledger.list(BankAccount.self) }
+    return BankCatalog.accounts.filter { known in !booked.contains { $0.id == known.id } } + booked
+  }
+
   /// The refunds of a payment, oldest first.
-  func refunds(of payment: String) throws(BankProblem) -> [BankRefund] {
-    try stored { () throws(Fault) in try ledger.list(BankRefund.self, parent: payment) }
+  func refunds(of payment: String) throws(BankProblem) -> [BankTransfer] {
+    try stored { () throws(Fault) in try ledger.list(BankTransfer.self, parent: payment) }
+  }
+
+  /// The refunds and payouts of a merchant account, oldest first.
+  func transfers(from account: String) throws(BankProblem) -> [BankTransfer] {
+    try stored { () throws(Fault) in try ledger.list(BankTransfer.self, reference: account) }
+  }
+
+  /// A payout by its id.
+  func payout(_ id: String) throws(BankProblem) -> BankTransfer? {
+    try stored { () throws(Fault) in try ledger.find(BankTransfer.self, id) }
+      .flatMap { $0.isPayout ? $0 : nil }
+  }
+
+  /// What becomes of a refund or payout by the scenario, and by what the account has.
+  func course(
+    _ amount: Int,
+    from account: BankAccount?,
+    isPayout: Bool
+  ) throws(BankProblem) -> BankTransfer.Course {
+    switch world.options.scenario {
+    case "refund:failed": return .failed
+    case "refund:returned": return .returned
+    default: break
+    }
+    guard let account else { return .executed }
+    let transfers = try transfers(from: account.id)
+    // A payment's own money covers its refunds while nothing is paid out.
+    guard isPayout || transfers.contains(where: \.isPayout) else { return .executed }
+    let balance = BankBalance(try payments(into: account), transfers, at: now)
+    return amount <= balance.available ? .executed : .failed
   }
 
   /// The public key of an id: the one that comes with the simulator, the ledger's own, or a client's.
@@ -155,7 +213,9 @@ struct BankWorld {
     case .execute where resource.kind == .payment:
       resource.schedule(.executed, at: now + delay)
       if resource.order.payee?.isMerchantAccount == true {
-        resource.schedule(.settled, at: now + delay)
+        // A client that looks again sees a SEPA payment executed first.
+        let clearing = world.isServed && resource.order.currency != "GBP" ? 5000 : 0
+        resource.schedule(.settled, at: now + delay + clearing)
       }
     default: break
     }

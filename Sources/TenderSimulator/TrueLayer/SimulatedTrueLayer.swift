@@ -46,21 +46,21 @@ package struct SimulatedTrueLayer: SimulatedProvider {
   package var scenarios: [SimulatorWord] {
     SimulatorWord.list(
       """
-      bank:execute the payer authorises and the bank pays; the default in process
-      bank:reject_authorisation the authorisation fails (authorization_failed)
-      bank:reject_execution the bank rejects what was authorised (provider_rejected)
-      bank:cancel the payer cancels on the bank's page (not_authorized)
-      bank:slow the bank takes 5 s of the clock to pay
-      bank:decoupled the payer confirms in an app, 3 s later
-      bank:expire the 15 minutes are over when the payer gets to the bank (expired)
-      bank:abandon the payer never comes back
-      mandate:authorise the payer authorises the mandate
-      mandate:reject_authorisation the authorisation of the mandate fails
-      mandate:cancel the payer cancels the mandate on the bank's page
-      mandate:revoke the payer authorises the mandate, and revokes it at the bank
-      mandate:expire the 15 minutes are over when the payer gets to the bank
-      refund:failed refunds fail (insufficient_funds)
-      refund:returned refunds are executed, and come back 2 s later
+      bank:execute 0 the payer authorises and the bank pays; the default in process
+      bank:reject_authorisation 3 the authorisation fails (authorization_failed)
+      bank:reject_execution 3 the bank rejects what was authorised (provider_rejected)
+      bank:cancel 3 the payer cancels on the bank's page (not_authorized)
+      bank:slow 0 the bank takes 5 s of the clock to pay
+      bank:decoupled 0 the payer confirms in an app, 3 s later
+      bank:expire 13 the 15 minutes are over when the payer gets to the bank (expired)
+      bank:abandon 13 the payer never comes back
+      mandate:authorise 0 the payer authorises the mandate
+      mandate:reject_authorisation 3 the authorisation of the mandate fails
+      mandate:cancel 3 the payer cancels the mandate on the bank's page
+      mandate:revoke 12 the payer authorises the mandate, and revokes it at the bank
+      mandate:expire 13 the 15 minutes are over when the payer gets to the bank
+      refund:failed 0 refunds fail (insufficient_funds)
+      refund:returned 0 refunds are executed, and come back 2 s later
       """
     )
       + """
@@ -71,26 +71,47 @@ package struct SimulatedTrueLayer: SimulatedProvider {
       provider_expired provider_rejected rejected scheme_unavailable unknown_error
       user_canceled_at_provider verification_declined
       """.split { $0.isWhitespace }.map {
-        SimulatorWord("bank:failed:\($0)", "it fails with \($0)")
+        let exit: Int32 =
+          $0 == "provider_expired" ? 13 : $0.contains("canceled") ? 12 : 3
+        return SimulatorWord("bank:failed:\($0)", "it fails with \($0)", exit: exit)
       }
   }
 
-  /// What TrueLayer is asked for, in the order of a payment, and what can happen.
-  package var faults: [SimulatorWord] {
-    SimulatorWord.faults(
-      at: "bank-token create start selection consent form return status bank-cancel revoke refund "
-        + "refunds",
-      """
-      http-401 answers 401: the token is refused
-      http-403 answers 403: the token is for something else
-      http-404 answers 404: not found
-      http-409 answers 409: another request works on it
-      http-422 answers 422: the key was used for something else
-      http-429 answers 429: too many requests
-      http-500 answers 500: an error
-      http-502 answers 502: the bank is not available
-      \(SimulatorWord.exchange)
-      """
+  /// What is asked over HTTP, in the order of a payment, and what can happen to it.
+  package var faults: FaultTable {
+    FaultTable(
+      points: """
+        bank-token looks the access token
+        create changes the creation
+        start looks the start of the authorization
+        selection looks the choice of a bank
+        consent looks the payer's consent
+        form looks the payer's inputs
+        return looks the payer's return
+        status looks the look-up
+        bank-cancel changes the cancellation
+        revoke changes the revocation
+        refund changes the refund
+        refunds looks the look-up of a refund
+        """,
+      rows: """
+        http-401,http-403 - return 0 refunds 4 bank-token create start selection consent form \
+        bank-cancel revoke refund 9 status
+        http-404 - return 11 bank-token 5 create start selection consent form bank-cancel revoke refund \
+        9 status refunds
+        http-409,http-422 - return 0 refunds 11 bank-token 6 create start selection consent form \
+        bank-cancel revoke refund 9 status
+        http-429 - return 0 refunds 11 bank-token create start selection consent form bank-cancel revoke \
+        refund 9 status
+        http-500,http-502,close-before,reset-before,reset-amid,silence-before - return 0 refunds 11 \
+        bank-token start selection 9 create consent form status bank-cancel revoke refund
+        unreachable - return 0 refunds 10 bank-token create start selection consent form bank-cancel \
+        revoke refund 9 status
+        close-after,reset-after,silence-after,garbage,cut=10 - return 0 bank-cancel revoke refunds 11 \
+        bank-token start selection 9 create consent form status refund
+        latency=2s,bandwidth=1000 - return 0 bank-token create start selection consent form status \
+        bank-cancel revoke refund refunds
+        """
     )
   }
 }

@@ -131,11 +131,10 @@ package final class Database: @unchecked Sendable {
       return isOwn
     }
     guard let foreign else { return }
-    throw Fault(
-      .state,
-      code: "journal_damaged",
+    throw .state(
+      "journal_damaged",
       "\(path) holds the \(foreign), which tender did not make",
-      hint: "find out who put it there; put a copy of the file back that does not have it"
+      "find out who put it there; put a copy of the file back that does not have it"
     )
   }
 
@@ -276,11 +275,10 @@ package final class Database: @unchecked Sendable {
   }
 
   private static func fault(_ path: String, _ text: String) -> Fault {
-    Fault(
-      .state,
-      code: "state_unusable",
+    .state(
+      "state_unusable",
       "cannot use \(path): \(text)",
-      hint: "nothing was sent; make room or access, or choose another --state-dir"
+      "nothing was sent; make room or access, or choose another --state-dir"
     )
   }
 }

@@ -102,9 +102,8 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
     }
     for field in request.fields + settings.extraFields {
       guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
-        throw Fault(
-          .usage,
-          code: "bad_value",
+        throw .usage(
+          "bad_value",
           "the value for the header \(field.name) has a control character in it"
         )
       }

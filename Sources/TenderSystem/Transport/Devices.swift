@@ -264,11 +264,10 @@ extension Fault {
   }
 
   fileprivate static func noAddress(_ text: String) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_value",
+    .usage(
+      "bad_value",
       "\(text.quotedForMessage) is no address of a device",
-      hint: "such as tcp://127.0.0.1:6543, tty:/dev/ttyACM0 or bluetooth:00:11:22:33:44:55"
+      "such as tcp://127.0.0.1:6543, tty:/dev/ttyACM0 or bluetooth:00:11:22:33:44:55"
     )
   }
 }

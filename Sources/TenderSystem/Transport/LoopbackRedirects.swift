@@ -64,7 +64,7 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
     }
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else {
-      throw Fault(.state, code: "state_unusable", "cannot make a pipe", hint: "nothing was sent")
+      throw .state("state_unusable", "cannot make a pipe", "nothing was sent")
     }
     // A visit must never make the listener's thread wait, nor any thread wait for it.
     ends.forEach(Sockets.prepare)
@@ -72,7 +72,7 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
     writeEnd = ends[1]
     let port = UInt16(address.port ?? 80)
     guard let connections = unsafe tender_httpd_connections_new(Self.mostConnections) else {
-      throw Fault(.state, code: "state_unusable", "no memory is left", hint: "nothing was sent")
+      throw .state("state_unusable", "no memory is left", "nothing was sent")
     }
     unsafe self.connections = connections
     // A browser takes `localhost` for either.
@@ -96,11 +96,12 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
         unsafe daemons.append(daemon)
       } else if version == 0 || errno == EADDRINUSE || versions.count == 1 {
         close()
-        throw Fault(
-          .usage,
-          code: "port_busy",
+        throw .usage(
+          "port_busy",
           "cannot listen at \(address.authority), where the payer comes back",
-          hint: "free the port, or give another registered --redirect-url"
+          errno == EACCES
+            ? "this command may not listen there; see: tender help containment"
+            : "free the port, or give another registered --redirect-url"
         )
       }
     }

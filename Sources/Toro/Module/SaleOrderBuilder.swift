@@ -89,11 +89,10 @@ struct SaleOrderBuilder {
     guard state.isCaptured, state.status != .cancelled, let receipt = payment.receipt,
       receipt.text("type") == "purchase"
     else {
-      throw Fault(
-        .conflict,
-        code: "not_refundable",
+      throw .conflict(
+        "not_refundable",
         "there is nothing to refund: \(payment.sentence)",
-        hint: "see: tender journal show \(payment.shellReference)"
+        "see: tender journal show \(payment.shellReference)"
       )
     }
     return (receipt, payment.reference)

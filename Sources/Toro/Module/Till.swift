@@ -49,7 +49,6 @@ struct Till: Attendant {
 
   private func ask(_ question: String) throws(Fault) -> String? {
     guard let terminal else { return nil }
-    unsafe session.clearState()
     return try unsafe terminal.ask(question, hidden: false, interruption: session.signals)
   }
 }

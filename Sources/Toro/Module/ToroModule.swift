@@ -105,12 +105,8 @@ package struct ToroModule: ProviderModule {
 
   package func inKeyOrder(_ result: JSONObject) -> JSONObject { ToroProvider.inKeyOrder(result) }
 
-  package func make(_ session: any Session, _ env: Env) throws(Fault) -> any Provider {
-    try provider(session, env)
-  }
-
   /// Creates the adapter. Reader and gateway are each simulated in this process or outside of it.
-  private func provider(_ session: any Session, _ env: Env) throws(Fault) -> ToroProvider {
+  package func make(_ session: any Session, _ env: Env) throws(Fault) -> ToroProvider {
     let setup = ProviderSettings(session, name, env)
     let configuration = try setup.configuration()
     let options = try setup.options()
@@ -135,7 +131,7 @@ package struct ToroModule: ProviderModule {
         attendant: Till(
           session,
           isSimulated: env == .simulator,
-          refuses: session.scenario == "card:signature_refused"
+          refuses: session.invocation[Keys.simScenario] == "card:signature_refused"
         ),
         clock: session.clock,
         randomness: try session.randomness(),
@@ -180,14 +176,18 @@ package struct ToroModule: ProviderModule {
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
     [
       Check("toro credentials") { () throws(Fault) in
-        try provider(session, env).checkCredentials()
-        return env == .simulator
-          ? "the simulator needs none of yours" : "ids and passphrase are set"
+        try make(session, env).checkCredentials()
+        guard env != .simulator else { return "the simulator needs none of yours" }
+        let own = ProviderSettings(session, name, env)
+        let key = try own.configuration()
+        return
+          "message key \(key.keyID), version \(key.keyVersion), of \(try own.source("passphrase"))"
+          + (key.apiKey == nil ? "" : "; \(try own.source("api_key"))")
       },
-      Check("toro reader") { () throws(Fault) in try provider(session, env).checkReader() },
-      Check("toro gateway") { () throws(Fault) in try provider(session, env).checkGateway() },
+      Check("toro reader") { () throws(Fault) in try make(session, env).checkReader() },
+      Check("toro gateway") { () throws(Fault) in try make(session, env).checkGateway() },
       Check("toro terminal manager") { () throws(Fault) in
-        try provider(session, env).checkTerminalManager()
+        try make(session, env).checkTerminalManager()
       },
     ]
   }
@@ -209,25 +209,18 @@ package struct ToroModule: ProviderModule {
       + "take it out of the profile"
   }
 
-  package func settings(_ settings: Settings) -> [(name: String, value: Settings.Value)] {
-    let simulated = Settings.Value(text: Self.simulatedDevice, origin: .default)
-    return [("toro.device", device(settings) ?? simulated)]
+  package var shown: [(key: String, option: any OptionKey, otherwise: String)] {
+    [("device", Keys.device, Self.simulatedDevice)]
   }
 
   package func resources(_ settings: Settings) -> [MachineResource] {
-    switch (device(settings)?.text).flatMap(DeviceAddress.init) {
+    let device = settings.values(option: Keys.device, section: "toro", key: "device").first
+    return switch (device?.text).flatMap(DeviceAddress.init) {
     case .network(_, let port): [.port(port)]
     case .terminal(let path): [.device(path)]
     case .bluetooth: [.bluetooth]
     case nil: []
     }
-  }
-
-  /// Returns the reader's address from the option, the variable or the profile.
-  private func device(_ settings: Settings) -> Settings.Value? {
-    settings.value(option: Keys.device, variable: "TENDER_TORO_DEVICE", key: nil)
-      ?? settings.profile["toro"]?["device"]?.text
-      .map { Settings.Value(text: $0, origin: .profile) }
   }
 }
 

@@ -150,7 +150,6 @@ extension Invocation {
     guard path == "-" else {
       return try Environment.read(path, named: option, rule: .ownersAlone, limit: 65_536)
     }
-    try checkStandardInput()
     return Console.readAll(0, limit: 65_536)
   }
 }

@@ -120,11 +120,7 @@ package struct TrueLayerModule: ProviderModule {
 
   package var explanations: [Explanation] { Vocabulary.pages }
 
-  package func make(_ session: any Session, _ env: Env) throws(Fault) -> any Provider {
-    try provider(session, env)
-  }
-
-  private func provider(_ session: any Session, _ env: Env) throws(Fault) -> TrueLayerProvider {
+  package func make(_ session: any Session, _ env: Env) throws(Fault) -> TrueLayerProvider {
     let setup = ProviderSettings(session, name, env)
     let configuration = try setup.configuration()
     let isInProcess = env == .simulator && configuration.apiBase == nil
@@ -183,26 +179,19 @@ package struct TrueLayerModule: ProviderModule {
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
     [
       Check("truelayer credentials") { () throws(Fault) in
-        try provider(session, env).requireClient(for: "to create it")
-        return env == .simulator
-          ? "the simulator needs none of yours" : "client and signing key are set"
+        try make(session, env).requireClient(for: "to create it")
+        guard env != .simulator else { return "the simulator needs none of yours" }
+        let own = ProviderSettings(session, name, env)
+        let key = try own.configuration()
+        return "client \(key.clientID ?? ""), \(try own.source("client_secret"))"
+          + "; signing key \(key.keyID ?? ""), \(try own.source("private_key"))"
       },
       .lookUp("truelayer api") { () throws(Fault) in try make(session, env) },
     ]
   }
 
-  package func settings(_ settings: Settings) -> [(name: String, value: Settings.Value)] {
-    let redirect = settings.profile["truelayer"]?["redirect_url"]?.text
-    return [
-      (
-        "truelayer.redirect_url",
-        Settings.Value(
-          text: redirect ?? TrueLayerConfiguration.defaultRedirectURL,
-          origin: settings.environment["TENDER_TRUELAYER_REDIRECT_URL"] != nil
-            ? .environment : redirect == nil ? .default : .profile
-        )
-      )
-    ]
+  package var shown: [(key: String, option: any OptionKey, otherwise: String)] {
+    [("redirect_url", Keys.redirectURL, TrueLayerConfiguration.defaultRedirectURL)]
   }
 
   package func resources(_ settings: Settings) -> [MachineResource] {

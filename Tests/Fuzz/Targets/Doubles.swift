@@ -8,7 +8,7 @@ import TrueLayer
 /// The names of what the simulator can be asked for.
 enum Names {
   private static let scenarios = Providers().simulated.flatMap(\.scenarios).map(\.name)
-  private static let faults = Providers().simulated.flatMap(\.faults).map(\.name)
+  private static let faults = Providers().simulated.flatMap(\.faults.words).map(\.name)
 
   static let bank = scenarios.filter {
     $0.hasPrefix("bank") || $0.hasPrefix("mandate") || $0.hasPrefix("refund")

@@ -80,6 +80,20 @@ extension HostileCase {
       later { if $0.say(message("1", []) + message("2", [])) { $0.flood(description) } }
     ),
     ("late: endless errors", later { $0.flood(error) }),
+    (
+      "late: a row of a gigabyte",
+      later {
+        if $0.say(answered + message("D", [0, 1], length: 0x3fff_ffff)) { $0.flood([0x61]) }
+      }
+    ),
+    (
+      "late: a row of fifty megabytes",
+      later { if $0.say(answered + message("D", [0, 1], length: 50 << 20)) { $0.flood([0x61]) } }
+    ),
+    (
+      "late: an error of a gigabyte",
+      later { if $0.say(message("E", [0x4d], length: 0x3fff_ffff)) { $0.flood([0x61]) } }
+    ),
     ("late: half a row", later { if $0.say(answered + row.prefix(8)) { $0.hush() } }),
   ]
 
@@ -89,7 +103,9 @@ extension HostileCase {
       name: row.name,
       question: 0,
       exits: [16, 8, 10],
-      isSample: ["late: endless rows", "late: endless notices"].contains(row.name),
+      isSample: [
+        "late: endless rows", "late: endless notices", "late: a row of a gigabyte",
+      ].contains(row.name),
       act: row.act
     )
   }

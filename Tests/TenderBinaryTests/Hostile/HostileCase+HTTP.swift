@@ -94,6 +94,18 @@ extension HostileCase {
   /// What is a status of some payment, though no known one.
   private static let answered: Set<String> = ["combining marks", "escaped marks"]
 
+  /// Four megabytes of what may hide a card number, in the status of a payment.
+  private static let digits = [
+    ("spaced digits", "4 0 0 0 0 "), ("digits without an end", "4111111111"),
+    ("escaped digits", "%34%30%30%30"), ("digits twice escaped", "%2534&#52;\\\\u0034"),
+    ("cards", "4000 0566 5566 5556, "),
+  ].map { name, text in
+    let times = 4_000_000 / text.utf8.count
+    return HostileCase(peer: .api, name: name, exits: [0], isSample: name.contains("twice")) {
+      $0.answer("{\"status\":\"\(String(repeating: text, count: times))\"}")
+    }
+  }
+
   static let http: [HostileCase] =
     acts.flatMap { row -> [HostileCase] in
       [
@@ -113,7 +125,7 @@ extension HostileCase {
         HostileCase(peer: .token, name: row.name, exits: [10, 11], act: row.act),
         HostileCase(peer: .graph, name: row.name, exits: [10, 11], act: row.act),
       ]
-    }
+    } + digits
 }
 
 extension Wire {

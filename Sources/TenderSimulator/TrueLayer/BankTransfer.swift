@@ -1,7 +1,7 @@
 import TenderModel
 
-/// A refund in the simulated TrueLayer's books.
-struct BankRefund: Booked {
+/// A refund or a payout in the simulated TrueLayer's books.
+struct BankTransfer: Booked {
   static let kind = "bank-refund"
 
   /// How it ends.
@@ -9,25 +9,36 @@ struct BankRefund: Booked {
     case executed, failed
     /// It is executed, and comes back two seconds later.
     case returned
+    /// It waits for the payee to choose an account.
+    case waiting
   }
 
   /// In TrueLayer's words (TrueLayer/README, 8.4).
-  enum Status: String { case pending, executed, failed }
+  enum Status: String {
+    case pending, executed, failed
+    case authorizationRequired = "authorization_required"
+  }
 
   var id = ""
-  /// The payment's id.
+  /// The payment's id; the merchant account's of a payout.
   var payment = ""
+  /// The merchant account that pays.
+  var account: String?
   /// In minor units.
   var amount = 0
   var currency = ""
   var reference = ""
   var metadata: JSONObject?
+  /// The members that a payout alone shows.
+  var payout: JSONObject?
   var course = Course.executed
   /// Milliseconds since 1970.
   var created = 0
 
   var key: String { id }
   var parent: String? { payment }
+  var listing: String? { account }
+  var isPayout: Bool { payout != nil }
 
   mutating func exchange(_ book: inout BookedMembers) {
     book.needed("id", &id)
@@ -38,6 +49,8 @@ struct BankRefund: Booked {
     book.needed("created", &created)
     book.needed("course", &course)
     book.member("metadata", &metadata)
+    book.member("account", &account)
+    book.member("payout", &payout)
   }
 
   /// How long it takes, in milliseconds.
@@ -51,6 +64,7 @@ struct BankRefund: Booked {
   /// Its status at a time: two seconds after it was asked for it is executed, or has failed.
   func status(at now: Int) -> Status {
     switch course {
+    case .waiting: .authorizationRequired
     case _ where now < ended: .pending
     case .executed: .executed
     case .failed: .failed
@@ -58,14 +72,15 @@ struct BankRefund: Booked {
     }
   }
 
-  /// The refund as a look-up shows it.
+  /// The refund or payout as a look-up shows it.
   func shown(at now: Int) -> JSONObject {
     let status = status(at: now)
     var shown: JSONObject = [
       "id": .string(id), "amount_in_minor": .integer(amount), "currency": .string(currency),
-      "reference": .string(reference), "status": .string(status.rawValue),
-      "created_at": .string(Timestamp.microseconds(created)),
+      "status": .string(status.rawValue), "created_at": .string(Timestamp.microseconds(created)),
     ]
+    for member in payout?.members ?? [] { shown[member.key] = member.value }
+    if !isPayout { shown["reference"] = .string(reference) }
     shown["metadata"] = metadata.map(JSON.object)
     if status == .executed || status == .failed && course == .returned {
       shown["executed_at"] = .string(Timestamp.microseconds(ended))

@@ -1,11 +1,13 @@
-package import TenderModel
-
 /// A length of time as options take it.
 package enum TimeText {
-  /// Milliseconds of `500ms`, `30s`, `5m`, `1h` or plain seconds; at most a day.
+  /// Milliseconds of `500ms`, `30s`, `5m`, `1h`, `2d` or plain seconds; at most `most`, or a day.
   ///
   /// Throws a `usage` fault that names the option and what was typed.
-  package static func milliseconds(_ text: String, option: String) throws(Fault) -> Int {
+  package static func milliseconds(
+    _ text: String,
+    option: String,
+    most: Int = 86_400_000
+  ) throws(Fault) -> Int {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     let scale: Int? =
       switch text.dropFirst(digits.count) {
@@ -13,16 +15,16 @@ package enum TimeText {
       case "s", "": 1000
       case "m": 60_000
       case "h": 3_600_000
+      case "d": 86_400_000
       default: nil
       }
     guard let scale, digits.count <= 9, let number = Int(digits), number > 0,
-      number * scale <= 86_400_000
+      number <= most / scale
     else {
-      throw Fault(
-        .usage,
-        code: "bad_value",
+      throw .usage(
+        "bad_value",
         "\(option) \(text.quotedForMessage) is not a length of time",
-        hint: "write 500ms, 30s, 5m or 1h; at most 24h"
+        "write 500ms, 30s, 5m or 1h; at most \(most / 3_600_000)h"
       )
     }
     return number * scale

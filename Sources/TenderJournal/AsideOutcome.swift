@@ -2,7 +2,7 @@ import TenderEngine
 import TenderModel
 
 /// An outcome that the database could not store.
-struct Spooled {
+struct AsideOutcome {
   /// The database's knowledge of an outcome.
   enum Standing {
     /// It lacks the outcome.
@@ -31,7 +31,7 @@ struct Spooled {
   init(
     _ payment: Payment,
     _ sequence: Int,
-    over earlier: Spooled?,
+    over earlier: AsideOutcome?,
     note: String,
     by: String,
     _ redactor: Redactor
@@ -50,31 +50,36 @@ struct Spooled {
     self.by = by
   }
 
-  /// Reads an entry of the spool for a journal with this name, also of version 1.
+  /// Reads an entry for a journal with this name, also of earlier versions.
   init?(_ entry: JSON, in name: String) {
     guard entry["journal"]?.text == name, let row = entry["row"]?.wholeNumber,
-      let over = entry["over"]?.wholeNumber, let note = entry["note"]?.text,
-      let by = entry["by"]?.text
+      let over = entry["over"]?.wholeNumber, let note = entry["note"]?.text
     else { return nil }
-    (self.row, self.note, self.by) = (row, note, by)
+    (self.row, self.note, by) = (row, note, entry["by"]?.text ?? "")
     if let values = entry["values"]?.array {
       guard let attempt = LegacyAttempt(values: values, preparation: nil) else { return nil }
       payment = attempt.payment
       self.over = nil
       sequence = payment.operations.last?.sequence ?? 0
-      prepared = entry["isPrepared"] == true ? Set(payment.operations.map(\.sequence)) : []
+      let isPrepared = entry["isPrepared"] == true || entry["preparation"] == true
+      prepared = isPrepared ? Set(payment.operations.map(\.sequence)) : []
       return
     }
-    guard let found = entry["payment"]?.object.flatMap(PaymentRow.payment),
+    var object = entry["payment"]?.object
+    // Earlier files have the operations beside the payment, each with whether its preparation stays.
+    let beside = entry["operations"]?.array
+    if let beside { object?["operations"] = .array(beside) }
+    guard let found = object.flatMap(PaymentRow.payment),
       let sequence = entry["sequence"]?.wholeNumber
     else { return nil }
     payment = found
     self.over = over
     self.sequence = sequence
-    prepared = Set(entry["prepared"]?.array?.compactMap(\.wholeNumber) ?? [])
+    let sequences = beside?.filter { $0["prepared"] == true }.map { $0["sequence"] ?? .null }
+    prepared = Set((sequences ?? entry["prepared"]?.array ?? []).compactMap(\.wholeNumber))
   }
 
-  /// Returns the entry of the spool for a journal with this name.
+  /// Returns the entry for a journal with this name.
   func entry(in name: String) -> JSON {
     [
       "journal": .string(name), "row": .integer(row), "over": .integer(over ?? 0),
@@ -87,19 +92,26 @@ struct Spooled {
   /// Returns what a database knows that has this payment, or none, for the reference.
   func standing(in found: Payment?) -> Standing {
     guard let found, found.key == key, found.createdAt == payment.createdAt || over == nil,
-      found.version >= over ?? 0, let place = places(in: found)?[sequence],
-      let current = found[place]
+      found.version >= over ?? 0, let place = places(in: found)?[sequence]
     else { return .forgot }
-    return found.version == over || current.isUnknown ? .lacks : .knows
+    guard found.version != over, let current = found[place] else { return .lacks }
+    // An outcome that is unknown itself tells nothing that a later version does not know.
+    return current.isUnknown && payment[sequence]?.isUnknown == false ? .lacks : .knows
+  }
+
+  /// Returns a payment with this outcome, which counts as written, unless the payment has it already.
+  func added(to payment: Payment) -> Payment {
+    var known = payment
+    guard standing(in: payment) == .lacks, (try? add(to: &known)) != nil else { return payment }
+    known.version += 1
+    known.settled()
+    return known
   }
 
   /// Returns the sequences of these operations in a payment; nil if it lacks them.
   private func places(in found: Payment) -> [Int: Int]? {
     let own = payment.operations.map(\.sequence)
-    guard over == nil else {
-      return own.allSatisfy { found[$0] != nil }
-        ? Dictionary(uniqueKeysWithValues: own.map { ($0, $0) }) : nil
-    }
+    guard over == nil else { return Dictionary(uniqueKeysWithValues: own.map { ($0, $0) }) }
     // The attempt and its later operations may have other attempts before and after them now.
     guard let attempt = payment.attempt,
       let begin = found.operations.firstIndex(where: {
@@ -116,6 +128,8 @@ struct Spooled {
     let places = places(in: found) ?? [:]
     for known in payment.operations {
       guard let place = places[known.sequence] else { continue }
+      // It may have been begun while the database could not store anything.
+      if found[place] == nil { found.append(known) }
       let keeps = prepared.contains(known.sequence)
       try found.change(place) { operation throws(Fault) in
         var next = known

@@ -1,0 +1,62 @@
+package import TenderModel
+
+/// Records as rows of a CSV file (RFC 4180): commas, quotes where needed, lines that end with CR and LF.
+///
+/// Amounts are decimals in their currency, such as `10.50`. A text that a spreadsheet would take for a
+/// formula begins with an apostrophe.
+package enum RecordCSV {
+  /// The columns of payments. They are always the same, and unused ones are empty.
+  package static let payments = [
+    "line", "provider", "env", "reference", "attempt", "replayed", "id", "status",
+    "provider_status",
+    "final", "amount", "requested_amount", "captured_amount", "refunded_amount", "refunding_amount",
+    "returned_amount", "currency", "brand", "last_four", "created_at", "updated_at", "error.code",
+    "error.message",
+  ]
+
+  /// Returns the first row.
+  package static func head(_ columns: [String]) -> String { row(columns.map(quoted)) }
+
+  /// Returns a record's row. A column is a path such as `error.code`.
+  package static func row(_ record: Record, _ columns: [String]) -> String {
+    let object = RecordLine.whole(record)
+    let currency = record.fields.text("currency").flatMap(Currency.init(code:))
+    return row(
+      columns.map { path in
+        let names = path.split(separator: ".").map(String.init)
+        let value = names.reduce(JSON.object(object) as JSON?) { $0?[$1] }
+        switch value {
+        case nil, .null: return ""
+        case .string(let text): return quoted(harmless(Printable.text(text)))
+        case .integer(let number):
+          guard let currency, TableCell.isMoney(names.last ?? "") else { return String(number) }
+          return Money(minorUnits: number, currency: currency).decimalText
+        case .number(let text): return text
+        case .bool(let truth): return String(truth)
+        case .array(let list): return quoted(JSONWriter.text(.array(list)))
+        case .object(let object): return quoted(JSONWriter.text(.object(object)))
+        }
+      }
+    )
+  }
+
+  private static func row(_ cells: [String]) -> String { cells.joined(separator: ",") + "\r\n" }
+
+  /// Returns a text that no spreadsheet takes for a formula.
+  private static func harmless(_ text: String) -> String {
+    guard let first = text.first, "=+-@＝＋－＠".contains(first) else { return text }
+    return "'" + text
+  }
+
+  private static func quoted(_ text: String) -> String {
+    let needsQuotes =
+      text.hasPrefix(" ") || text.hasSuffix(" ")
+      || text.utf8.contains { byte in
+        byte < 0x20 || [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\"")].contains(byte)
+      }
+    guard needsQuotes else { return text }
+    return "\""
+      + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+      + "\""
+  }
+}

@@ -1,0 +1,114 @@
+internal import TenderCommandLine
+internal import TenderEngine
+internal import TenderModel
+internal import TenderSystem
+
+extension Action {
+  static let totals = Action(
+    .local(.reads),
+    """
+    totals: print totals of payments
+    Sums the payments in the journal: how many there are, what was charged, what payers got back,
+    and the net. Each env and each currency has its own row. --by adds rows: day, provider, status.
+
+    A payment counts on the day when it was recorded, in the local time zone (TZ), with all its
+    refunds. Refunded includes what was voided after capture, and what the bank returned. Refunds
+    on their way are not in it: they are shown as refunding. A charge whose result is unknown is
+    not counted as charged: unknown says how many such payments there are.
+    $ tender totals --since today # today's sums by currency
+    $ tender totals --by day,provider --since monday # one row for each day and provider
+    """,
+    options: [Keys.since, Keys.until, Keys.status, Keys.currency, Keys.groupBy],
+    exits: [.state],
+    csv: Total.Key.allCases.map(\.rawValue) + [
+      "env", "currency", "payments", "charged", "refunded", "net", "refunding", "unknown",
+    ],
+    run: JournalCommands.totals
+  )
+}
+
+extension JournalCommands {
+  func totals() throws(Fault) -> Int32 {
+    let keys = try totalKeys()
+    var filter = try filter()
+    // Here --by names keys, not a writer.
+    filter.by = nil
+    let rows = records(of: try composition.journal().totals(filter, by: keys), keys)
+    if rows.isEmpty { output.note("No matching payments in \(try composition.journalWords()).") }
+    let names = Total.Key.allCases.filter(keys.contains).map(\.rawValue)
+    let columns =
+      names
+      + ["env", "payments", "charged", "refunded", "net", "refunding", "unknown"]
+      .filter { name in
+        !["refunding", "unknown"].contains(name) || rows.contains { $0.fields[name] != nil }
+      }
+    output.show(rows, columns: columns + (output.drawsBars ? ["bar"] : []), spare: ["bar", "env"])
+    return try exit()
+  }
+
+  private func totalKeys() throws(Fault) -> Set<Total.Key> {
+    var keys: Set<Total.Key> = []
+    for word in (invocation[Keys.groupBy] ?? "currency").split(separator: ",")
+    where word != "currency" {
+      guard let key = Total.Key(rawValue: String(word)) else {
+        let names = ["currency"] + Total.Key.allCases.map(\.rawValue)
+        throw .badValue(
+          "--by",
+          String(word),
+          hint: Suggestion.hint(
+            for: String(word),
+            among: names,
+            else: "it is one or several of \(names.joined(separator: ", "))"
+          )
+        )
+      }
+      keys.insert(key)
+    }
+    return keys
+  }
+
+  /// Returns a record for each group, in the order of their keys.
+  private func records(of totals: [Total], _ keys: Set<Total.Key>) -> [Record] {
+    var sums = Totals()
+    for total in totals {
+      var group = total.group
+      if keys.contains(.day), let quarter = Int(group[2]) {
+        group[2] = Environment.localDay(quarter * Total.quarter)
+      }
+      // Env and currency come last, so that rows are ordered by day first.
+      sums.add(
+        (group.dropFirst(2) + group.prefix(2)).joined(separator: "\t"),
+        payments: total.payments,
+        charged: total.charged,
+        refunded: total.refunded,
+        refunding: total.refunding,
+        unknown: total.unknown
+      )
+    }
+    let names = Total.Key.allCases.filter(keys.contains).map(\.rawValue) + ["env", "currency"]
+    let rows = sums.all.sorted { $0.group.lexicographicallyPrecedes($1.group) }
+    return rows.map { total in
+      var fields: JSONObject = [:]
+      for (name, value) in zip(names, total.group) { fields[name] = .string(value) }
+      fields["payments"] = .integer(total.payments)
+      fields["charged"] = .integer(total.charged)
+      fields["refunded"] = .integer(total.refunded)
+      fields["net"] = .integer(total.net)
+      if total.refunding > 0 { fields["refunding"] = .integer(total.refunding) }
+      if total.unknown > 0 { fields["unknown"] = .integer(total.unknown) }
+      if output.drawsBars {
+        let largest = rows.filter { $0.group.last == total.group.last }.map(\.charged).max() ?? 0
+        fields["bar"] = .string(Self.bar(total.charged, of: largest))
+      }
+      return records.record(.total, fields)
+    }
+  }
+
+  /// Returns a bar of at most 20 columns, in eighths of a column.
+  private static func bar(_ amount: Int, of largest: Int) -> String {
+    guard largest > 0, amount > 0 else { return "" }
+    let eighths = max(1, Int((Double(amount) / Double(largest) * 160).rounded()))
+    let rest = eighths % 8 == 0 ? "" : String(Array("▏▎▍▌▋▊▉")[eighths % 8 - 1])
+    return String(repeating: "█", count: eighths / 8) + rest
+  }
+}

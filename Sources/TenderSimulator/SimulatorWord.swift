@@ -1,0 +1,125 @@
+/// A word of `--sim-scenario`, a way the simulated world can be, or of `--sim-fault`, `POINT:WHAT`.
+package struct SimulatorWord: Sendable, Hashable {
+  package let name: String
+  package let meaning: String
+  /// The exit status of the command that the word is for; nil where it depends on the command.
+  package let exit: Int32?
+  /// What a fault leaves of a request that changes the provider's books; nil for other words.
+  package var effect: Effect?
+
+  /// Whether the provider has done what a request asked for.
+  package enum Effect: String, Sendable { case done, none }
+
+  /// A word, what it does, and the exit status of its command.
+  package init(_ name: String, _ meaning: String, exit: Int32? = nil, effect: Effect? = nil) {
+    self.name = name
+    self.meaning = meaning
+    self.exit = exit
+    self.effect = effect
+  }
+
+  /// The words of a text, a line each: the name, the exit status or `-`, the meaning.
+  package static func list(_ text: String) -> [SimulatorWord] {
+    text.split(separator: "\n").map { line in
+      let parts = line.split(separator: " ", maxSplits: 2).map(String.init)
+      return SimulatorWord(parts[0], parts[2], exit: Int32(parts[1]))
+    }
+  }
+}
+
+/// The faults of a provider: where they strike, what they do, and the exit status of `tender`.
+package struct FaultTable: Sendable {
+  /// Where a fault strikes.
+  package struct Point: Sendable {
+    let name: String
+    /// What the request is for.
+    let purpose: String
+    /// Whether the request changes the provider's books.
+    let changesBooks: Bool
+    /// What can happen there, and the exit status that `tender` ends with.
+    fileprivate(set) var exits: [(what: String, meaning: String, exit: Int32?)] = []
+  }
+
+  private var points: [Point] = []
+
+  /// Reads a table.
+  ///
+  /// `points` has a line for each point: its name, `changes` or `looks`, its purpose. `rows` has a line for each
+  /// fault, or for several with commas between: the name, its meaning in brackets where it is the provider's own,
+  /// then exit statuses or `-`, each followed by the points at which `tender` ends with it.
+  package init(points: String, rows: String) {
+    for line in points.split(separator: "\n") {
+      let parts = line.split(separator: " ", maxSplits: 2).map(String.init)
+      self.points.append(
+        Point(name: parts[0], purpose: parts[2], changesBooks: parts[1] == "changes")
+      )
+    }
+    for line in rows.split(separator: "\n") {
+      let halves = line.split(separator: "]", maxSplits: 1)
+      let head = halves[0].split(separator: "[", maxSplits: 1)
+      let whats = line.prefix { $0 != " " }.split(separator: ",").map(String.init)
+      var exit: Int32?
+      for word in (halves.last ?? "").split(separator: " ") {
+        if let status = Int32(word) {
+          exit = status
+        } else if word == "-" {
+          exit = nil
+        } else if let place = self.points.firstIndex(where: { $0.name == word }) {
+          for what in whats {
+            let meaning = head.count > 1 ? String(head[1]) : Self.meaning(what)
+            self.points[place].exits.append((what, meaning, exit))
+          }
+        }
+      }
+    }
+  }
+
+  /// Every fault, in the order of the points.
+  package var words: [SimulatorWord] {
+    points.flatMap { point in
+      point.exits.map { what, meaning, exit in
+        let effect: SimulatorWord.Effect =
+          point.changesBooks && meaning.hasPrefix("done") ? .done : .none
+        return SimulatorWord(
+          "\(point.name):\(what)",
+          "\(point.purpose): \(meaning)",
+          exit: exit,
+          effect: effect
+        )
+      }
+    }
+  }
+
+  func point(_ name: String) -> Point? { points.first { $0.name == name } }
+
+  var pointNames: [String] { points.map(\.name) }
+
+  private static func meaning(_ what: String) -> String {
+    common[String(what.prefix { $0 != "=" })]
+      ?? (what.hasPrefix("http-")
+        ? "not done, answers \(what.dropFirst("http-".count))"
+        : "not done, rejected (\(what.dropFirst("reject-".count).uppercased()))")
+  }
+
+  /// What can happen to any exchange.
+  private static let common: [String: String] = [
+    "unreachable": "not sent: the connection is refused",
+    "close-before": "not done, answer lost: the connection closes before the request is read",
+    "reset-before": "not done, answer lost: the connection is reset before the request is read",
+    "reset-amid": "not done, answer lost: the connection is reset while the request is read",
+    "silence-before": "not done, answer lost: no answer comes",
+    "close-after": "done, answer lost: the connection closes",
+    "reset-after": "done, answer lost: the connection is reset",
+    "silence-after": "done, answer lost: no answer comes",
+    "garbage": "done, answer unreadable: it is HTML",
+    "cut": "done, answer cut after so many bytes",
+    "latency": "done, answer late",
+    "bandwidth": "done, answer slow, at so many bytes a second",
+  ]
+
+  /// The names of earlier versions.
+  static let oldNames = [
+    "drop-before": "reset-before", "drop-after": "reset-after", "silence": "silence-after",
+    "slow": "latency=2s",
+  ]
+}

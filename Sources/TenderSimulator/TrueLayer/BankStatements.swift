@@ -1,0 +1,264 @@
+private import CSodium
+import TenderEngine
+import TenderModel
+
+/// Merchant accounts, payouts and Signup+ of the simulated TrueLayer: what is asked of them, and what they
+/// answer (TrueLayer/README, 10.6).
+struct BankStatements {
+  let screens: BankScreens
+
+  private var bank: BankWorld { screens.bank }
+
+  /// Answers a look-up; nil where it is about a payment or mandate.
+  func read(
+    _ endpoint: BankRoute.Endpoint,
+    _ parts: [String],
+    _ query: String
+  ) throws(BankProblem) -> JSONObject? {
+    let parameters = QueryText.parameters(query)
+    switch endpoint {
+    case .accounts:
+      var items: [JSON] = []
+      for account in try bank.accounts() { items.append(try .object(shown(account))) }
+      return ["items": .array(items)]
+    case .account: return try shown(account(parts[2]))
+    case .transactions: return try transactions(account(parts[2]), parameters)
+    case .sources: return try sources(account(parts[2]), parameters["user_id"])
+    case .sweeping:
+      guard let terms = try account(parts[2]).sweeping else { throw .notFound }
+      return terms
+    case .payout:
+      guard let payout = try bank.payout(parts[2]) else { throw .notFound }
+      return payout.shown(at: bank.now)
+    case .signup: return try identity(parameters["payment_id"])
+    default: return nil
+    }
+  }
+
+  /// Answers a write; nil where it is about a payment or mandate.
+  func write(
+    _ endpoint: BankRoute.Endpoint,
+    _ method: String,
+    _ parts: [String],
+    _ body: JSONObject
+  ) throws(BankProblem) -> (status: Int, body: JSONObject?)? {
+    switch endpoint {
+    case .sweeping:
+      var account = try account(parts[2])
+      account.sweeping = method == "DELETE" ? nil : terms(body, account)
+      try bank.save(account)
+      return (method == "DELETE" ? 204 : 200, account.sweeping)
+    case .payout: return (202, try pay(body))
+    case .signupAddress:
+      _ = try signup(body.text("payment_id"))
+      return (200, ["auth_uri": .string("\(screens.pages)/signup-plus/\(bank.uuid())")])
+    default: return nil
+    }
+  }
+
+  private func account(_ id: String) throws(BankProblem) -> BankAccount {
+    guard let account = try bank.account(id) else { throw .notFound }
+    return account
+  }
+
+  private func shown(_ account: BankAccount) throws(BankProblem) -> JSONObject {
+    let balance = BankBalance(
+      try bank.payments(into: account),
+      try bank.transfers(from: account.id),
+      at: bank.now
+    )
+    return [
+      "id": .string(account.id), "currency": .string(account.currency),
+      "account_identifiers": .array(account.identifiers),
+      "available_balance_in_minor": .integer(balance.available),
+      "current_balance_in_minor": .integer(balance.current),
+      "account_holder_name": .string(BankAccount.holder),
+    ]
+  }
+
+  private func terms(_ body: JSONObject, _ account: BankAccount) -> JSONObject {
+    var terms: JSONObject = ["currency": .string(account.currency)]
+    for name in ["max_amount_in_minor", "frequency"] { terms[name] = body[name] }
+    terms["destination"] = BankCatalog.businessAccount
+    return terms
+  }
+
+  // MARK: Transactions
+
+  /// The payments, refunds and payouts of a time, newest first; those that moved no money are left out.
+  private func transactions(
+    _ account: BankAccount,
+    _ parameters: [String: String]
+  ) throws(BankProblem) -> JSONObject {
+    var bounds: [Int] = []
+    for name in ["from", "to"] {
+      guard let time = parameters[name].flatMap(Timestamp.read) else {
+        throw .invalid(name, "A time is required.")
+      }
+      bounds.append(time)
+    }
+    let type = parameters["type"] ?? ""
+    guard ["", "payment", "payout"].contains(type) else { throw .invalid("type", "Unknown value.") }
+    var found: [(time: Int, shown: JSONObject)] = []
+    if type != "payout" {
+      for payment in try bank.payments(into: account) {
+        if let time = payment.times[.settled] { found.append((time, transaction(payment, time))) }
+      }
+    }
+    if type != "payment" {
+      for transfer in try bank.transfers(from: account.id) {
+        if let shown = transaction(transfer) { found.append((transfer.created, shown)) }
+      }
+    }
+    let items = found.filter { bounds[0] <= $0.time && $0.time <= bounds[1] }
+      .sorted { $0.time > $1.time }
+    return ["items": .array(items.map { .object($0.shown) }), "pagination": [:]]
+  }
+
+  private func transaction(_ payment: BankResource, _ time: Int) -> JSONObject {
+    var source = BankScreens.source
+    source["id"] = .string(payment.userID)
+    source["user_id"] = .string(payment.userID)
+    var shown: JSONObject = [
+      "type": "merchant_account_payment", "id": .string(Self.transactionID(payment.id)),
+      "currency": .string(payment.order.currency),
+      "amount_in_minor": .integer(payment.order.amount), "status": "settled",
+      "settled_at": .string(Timestamp.microseconds(time)), "payment_source": .object(source),
+      "payment_id": .string(payment.id),
+    ]
+    shown["metadata"] = payment.order.metadata.map(JSON.object)
+    return shown
+  }
+
+  private func transaction(_ transfer: BankTransfer) -> JSONObject? {
+    let status = transfer.status(at: bank.now)
+    guard transfer.course != .failed, [.pending, .executed].contains(status) else { return nil }
+    var shown = transfer.shown(at: bank.now)
+    let kind = transfer.isPayout ? "payout" : "refund"
+    shown["type"] = .string(kind)
+    shown["\(kind)_id"] = .string(transfer.id)
+    if transfer.isPayout {
+      for name in ["merchant_account_id", "sub_merchants"] { shown[name] = nil }
+    } else {
+      var payee = BankScreens.source
+      payee["type"] = "payment_source"
+      payee["reference"] = .string(transfer.reference)
+      shown["id"] = .string(Self.transactionID(transfer.id))
+      shown["payment_id"] = .string(transfer.payment)
+      shown["beneficiary"] = .object(payee)
+      shown["reference"] = nil
+      shown["scheme_id"] = BankCatalog.schemes(transfer.currency).last.map(JSON.string)
+    }
+    let isInternal = shown["beneficiary"]?["type"] == "business_account"
+    shown["context_code"] = isInternal ? "internal" : "withdrawal"
+    return shown
+  }
+
+  /// The id of a transaction, which is not its payment's or refund's.
+  private static func transactionID(_ id: String) -> String {
+    var digest = [UInt8](repeating: 0, count: 16)
+    let bytes = Array(id.utf8)
+    _ = unsafe crypto_generichash(&digest, 16, bytes, UInt64(bytes.count), nil, 0)
+    return BankPages.withDashes(Hex.encode(digest).lowercased())
+  }
+
+  /// The account that a user paid from.
+  private func sources(_ account: BankAccount, _ user: String?) throws(BankProblem) -> JSONObject {
+    guard let user else { throw .invalid("user_id", "Value is required.") }
+    guard try hasPaid(user, into: account) else { return ["items": []] }
+    var source = BankScreens.source
+    source["id"] = .string(user)
+    return ["items": [.object(source)]]
+  }
+
+  private func hasPaid(_ user: String?, into account: BankAccount) throws(BankProblem) -> Bool {
+    try bank.payments(into: account).contains { $0.userID == user && $0.status == .settled }
+  }
+
+  // MARK: Payouts
+
+  /// Makes a payout; it ends two seconds later.
+  private func pay(_ body: JSONObject) throws(BankProblem) -> JSONObject {
+    guard let account = try body.text("merchant_account_id").flatMap(bank.account) else {
+      throw .invalid("merchant_account_id", "Unknown merchant account.")
+    }
+    guard body.text("currency") == account.currency else {
+      throw .invalid("currency", "The merchant account is in \(account.currency).")
+    }
+    let schemes = BankCatalog.schemes(account.currency)
+    guard let scheme = body["scheme_selection"]?["scheme_id"]?.text ?? schemes.last,
+      schemes.contains(scheme)
+    else { throw .invalid("scheme_selection.scheme_id", "Unknown scheme.") }
+    var payee = body["beneficiary"]?.object ?? [:]
+    let user = payee["user"]?.object
+    let userID = user?.text("id") ?? bank.uuid()
+    switch payee.text("type") {
+    case "external_account":
+      payee["account_identifiers"] = payee["account_identifier"].map { [$0] }
+      for name in ["account_identifier", "date_of_birth", "address"] { payee[name] = nil }
+    case "payment_source":
+      let source = payee.text("payment_source_id")
+      guard source == payee.text("user_id"), try hasPaid(source, into: account) else {
+        throw .invalid("beneficiary.payment_source_id", "Unknown payment source.")
+      }
+      for member in BankScreens.source.members { payee[member.key] = member.value }
+    case "business_account":
+      payee["account_holder_name"] = .string(BankAccount.holder)
+      payee["account_identifiers"] = [BankCatalog.businessAccount]
+    default:
+      payee["user"] = ["id": .string(userID)]
+      payee["provider_selection"] = nil
+    }
+    var shown: JSONObject = [
+      "merchant_account_id": .string(account.id), "beneficiary": .object(payee),
+      "scheme_id": .string(scheme),
+    ]
+    shown["sub_merchants"] = body["sub_merchants"]
+    if user != nil { shown["user"] = ["id": .string(userID)] }
+    let amount = body["amount_in_minor"]?.boundedNumber ?? 0
+    let payout = BankTransfer(
+      id: bank.uuid(),
+      payment: account.id,
+      account: account.id,
+      amount: amount,
+      currency: account.currency,
+      reference: payee.text("reference") ?? "",
+      metadata: body["metadata"]?.object,
+      payout: shown,
+      course: user != nil ? .waiting : try bank.course(amount, from: account, isPayout: true),
+      created: bank.now
+    )
+    try bank.save(payout)
+    guard user != nil else { return ["id": .string(payout.id)] }
+    return [
+      "id": .string(payout.id), "status": "authorization_required",
+      "user": ["id": .string(userID)],
+    ]
+  }
+
+  // MARK: Signup+
+
+  /// A payment that was made with Signup+, once its payer has authorized it.
+  private func signup(_ id: String?) throws(BankProblem) -> BankResource {
+    guard let payment = try id.flatMap({ id throws(BankProblem) in try bank.find(.payment, id) }),
+      payment.order.hasSignup, payment.times[.authorized] != nil
+    else { throw .notFound }
+    return payment
+  }
+
+  private func identity(_ id: String?) throws(BankProblem) -> JSONObject {
+    let payment = try signup(id)
+    let bank = payment.selection.bank.flatMap(BankCatalog.bank)
+    return [
+      "first_name": "Remi", "last_name": "Terr", "date_of_birth": "1990-01-31",
+      "address": [
+        "address_line1": "1 Test Street", "city": "London", "zip": "EC1A 1AA",
+        "country": .string(bank?.country ?? "GB"),
+      ],
+      "account_details": [
+        "account_number": "12345601", "sort_code": "50-00-00",
+        "provider_id": .string(bank?.id ?? ""),
+      ],
+    ]
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import Testing
+
+/// The simulated clock: `simulator advance`, `--sim-clock`, and waits that take no time.
+@Suite struct SimulatedClockTests {
+  private static let card = "transact --amount 10 --test-card visa --reference R"
+  private static let ach = "transact --amount 10 --test-account success --reference R"
+  private static let bank =
+    "transact --provider truelayer --amount 10 --merchant-account 8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6 "
+    + "--user name=Remi --user email=remi@example.com --bank mock-payments-gb-redirect --reference R"
+
+  /// What a time does to a payment: its commands, the time, then a command, its exit and its status.
+  private static let rows:
+    [(
+      name: String, before: [String], time: String, line: String, exit: Int32, status: String?
+    )] = [
+      ("a hold that is young", [card + " --hold"], "23h", "confirm R", 0, "succeeded"),
+      ("a hold expires", [card + " --hold"], "26h", "confirm R", 13, "expired"),
+      ("ACH settles", [ach], "12h", "payment-status R", 0, "succeeded"),
+      (
+        "ACH is returned", [ach + " --sim-scenario returned"], "12h", "payment-status R", 0,
+        "returned"
+      ),
+      ("a refund is executed", [bank, "refund R"], "1h", "payment-status R", 0, "refunded"),
+      (
+        "a key is forgotten", [bank + " --sim-fault create:reset-after"], "31d", bank, 9, nil
+      ),
+      ("a key is known", [bank + " --sim-fault create:reset-after"], "5m", bank, 0, "succeeded"),
+    ]
+
+  private static func run(
+    _ binary: Binary,
+    _ line: String,
+    _ more: [String] = []
+  ) throws
+    -> Binary.Result
+  {
+    try binary.run(line.split(separator: " ").map(String.init) + ["--json", "--no-input"] + more)
+  }
+
+  @Test(arguments: rows.indices)
+  func `time that is advanced has passed for the providers and for tender`(_ index: Int) throws {
+    let row = Self.rows[index]
+    let binary = try Binary()
+    defer { binary.remove() }
+    for line in row.before { _ = try Self.run(binary, line) }
+    #expect(try Self.run(binary, "simulator advance \(row.time)").status == 0)
+    let after = try Self.run(binary, row.line)
+    #expect(after.status == row.exit, "\(row.name): \(after.output) \(after.errors)")
+    #expect(row.status == nil || after.record.text("status") == row.status, "\(row.name): \(after)")
+  }
+
+  @Test(arguments: rows.indices)
+  func `one command may run ahead alone`(_ index: Int) throws {
+    let row = Self.rows[index]
+    let binary = try Binary()
+    defer { binary.remove() }
+    for line in row.before { _ = try Self.run(binary, line) }
+    let after = try Self.run(binary, row.line, ["--sim-clock", "+" + row.time])
+    #expect(after.status == row.exit, "\(row.name): \(after.output) \(after.errors)")
+    let later = try Self.run(binary, "simulator advance 1s")
+    let shown = later.record.text("detail").flatMap(Timestamp.read) ?? 0
+    #expect(abs(shown - Int(Date().timeIntervalSince1970 * 1000)) < 60_000, "\(later.output)")
+  }
+
+  /// A customer who never comes, a late answer, a payer who is gone: each ended after minutes before.
+  @Test func `no scenario waits in real time`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let start = ContinuousClock.now
+    let sale = "transact --provider toro --amount 5 --reference "
+    for scenario in ["card:pin_slow", "card:no_card"] {
+      let end = try Self.run(binary, sale + "\(scenario.count) --sim-scenario \(scenario)")
+      #expect(end.status == 13)
+    }
+    #expect(try Self.run(binary, Self.bank + " --sim-scenario bank:abandon").status == 13)
+    let late = try Self.run(binary, Self.card + "2 --sim-fault part2:latency=20s")
+    #expect(late.status == 0)
+    #expect(ContinuousClock.now - start < .seconds(8))
+    // What they have waited has passed for the next command.
+    let now = Timestamp.read(late.record.text("at") ?? "") ?? 0
+    #expect(now > Int(Date().timeIntervalSince1970 * 1000) + 600_000)
+    let next = try Self.run(binary, Self.card + "3")
+    #expect((Timestamp.read(next.record.text("at") ?? "") ?? 0) >= now)
+  }
+
+  @Test func `a served world is advanced by the command and over HTTP`() throws {
+    let shop = try Shop()
+    #expect(try Self.run(shop.binary, Self.ach).record.text("status") == "pending")
+    #expect(try Self.run(shop.binary, Self.card + "2 --hold").status == 0)
+    #expect(try Self.run(shop.server, "simulator advance 12h").status == 0)
+    #expect(try Self.run(shop.binary, "payment-status R").record.text("status") == "succeeded")
+    for (path, body, status) in [
+      ("advance", "14h", "204"), ("advance", "yesterday", "400"), ("advance", "9999999d", "400"),
+      ("nothing", "", "404"),
+    ] {
+      #expect(try Self.post(shop, path, body).hasPrefix("HTTP/1.1 \(status)"), "\(path) \(body)")
+    }
+    #expect(try Self.run(shop.binary, "confirm R2").status == 13)
+    #expect(try Self.post(shop, "reset", "").hasPrefix("HTTP/1.1 204"))
+    #expect(try LedgerAudit.charges(path: shop.books, reference: "R") == 0)
+  }
+
+  private static func post(_ shop: Shop, _ path: String, _ body: String) throws -> String {
+    let address = try #require(shop.binary.variables["TENDER_PAYTHEORY_GRAPHQL_URL"])
+    let port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
+    let client = RawClient(port: port)
+    client?.say(
+      "POST /_simulator/\(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n"
+        + "Connection: close\r\n\r\n\(body)"
+    )
+    return client?.hear(until: "\u{0}", milliseconds: 3000) ?? ""
+  }
+}
