@@ -9,7 +9,8 @@ enum Condition {
   static func columns(_ filter: PaymentFilter) -> Statement {
     var all = Statement(filter, of: "p")
     if let amount = filter.amount {
-      all += " AND (p.amount = \(amount) OR p.row IN (SELECT payment FROM term WHERE text = \(SearchTerm.requested(amount))))"
+      all +=
+        " AND (p.amount = \(amount) OR p.row IN (SELECT payment FROM term WHERE text = \(SearchTerm.requested(amount))))"
     }
     all += statuses(filter)
     if let by = filter.by { all += writer(by) }

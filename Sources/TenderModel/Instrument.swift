@@ -101,15 +101,19 @@ package struct YearMonth: Sendable, Hashable {
 package struct Expiration: Sendable, Hashable {
   package let month: YearMonth
 
-  /// Reads `MM/YY`, `MMYY` or `MM/YYYY`.
+  /// Reads `MM/YY`, `MMYY`, `MM/YYYY` or `YYYY-MM`.
   ///
   /// Throws a `usage` fault that names the field only.
-  package init(_ text: String) throws(Fault) {
+  package init(_ typed: String) throws(Fault) {
+    var text = typed
+    // A date as ISO 8601 writes it.
+    let parts = typed.split(separator: "-", omittingEmptySubsequences: false)
+    if parts.count == 2, parts[0].utf8.count == 4 { text = "\(parts[1])/\(parts[0])" }
     let digits = text.utf8.filter { $0 != UInt8(ascii: "/") }
     guard text.utf8.count - digits.count <= 1, digits.count == 4 || digits.count == 6,
       digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
       text.utf8.count == digits.count || text.utf8.dropFirst(2).first == UInt8(ascii: "/")
-    else { throw .badField("expiration", "must be written MM/YY") }
+    else { throw .badField("expiration", "must be written MM/YY, MM/YYYY or YYYY-MM") }
     let values = digits.map { Int($0 - UInt8(ascii: "0")) }
     let month = values[0] * 10 + values[1]
     let year = values.dropFirst(2).reduce(0) { $0 * 10 + $1 }

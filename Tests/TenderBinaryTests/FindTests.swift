@@ -310,7 +310,9 @@ extension FindTests {
     let whole = try binary.run(sale + ["--amount", "90.10", "--reference", "WHOLE"])
     #expect(whole.status == 0, "\(whole.errors)")
     #expect(try found(binary, ["--amount", "90.10"]) == ["PART", "WHOLE"])
-    #expect(try found(binary, ["--amount", "90.10", "--status", "succeeded"]) == ["PART", "WHOLE"])
+    #expect(
+      try found(binary, ["--amount", "90.10", "--status", "succeeded"]) == ["PART", "WHOLE"]
+    )
     let approved = try #require(part.record["amount"]?.boundedNumber)
     #expect(try found(binary, ["--amount-minor", "\(approved)"]) == ["PART"])
     let table = try binary.run("find", "--amount", "90.10", "--limit", "1", "-o", "table")
@@ -362,5 +364,40 @@ extension FindTests {
       if width == 60 { #expect(table.output == at60) }
       #expect(table.errors.hasPrefix("tender: 5 payments in 2 groups in "))
     }
+  }
+}
+
+/// The same searches in a journal in PostgreSQL.
+@Suite(
+  .enabled(if: PostgresCluster.isAvailable, Comment(rawValue: PostgresCluster.isMissing)),
+  .serialized,
+  .onOwnThread
+)
+struct SharedFindTests {
+  @Test func `finds with a limit, another order, a holder and twice`() throws {
+    let fleet = try Fleet(machines: 1, timeout: 5)
+    let binary = fleet.machines[0]
+    for (reference, amount) in [("A", "5"), ("B", "30"), ("C", "5")] {
+      let paid = try binary.run(
+        ["transact", "--amount", amount, "--test-card", "visa", "--reference", reference, "--json"]
+      )
+      #expect(paid.status == 0, "\(paid.errors)")
+    }
+    func found(_ words: String...) throws -> [String] {
+      let result = try binary.run(["find", "--json"] + words)
+      #expect(result.status == 0, "\(result.errors)")
+      return result.records.compactMap { $0.text("reference") }
+    }
+    #expect(try found("--order-by", "amount", "--limit", "2") == ["B", "C"])
+    #expect(try found("--amount", "5") == ["C", "A"])
+    #expect(try found("--customer", "Test Payer", "--limit", "1") == ["C"])
+    #expect(try found("--duplicates") == ["C", "A"])
+    let cut = try binary.run("find", "--limit", "1", "--json")
+    #expect(cut.errorRecord.text("text") == "the latest 1 of 3; --all shows all")
+    let check = try binary.run(
+      ["batch", "-", "--check", "--json"],
+      input: #"{"command":"refund","reference":"NONE"}"#
+    )
+    #expect(check.records.first?["error"]?["code"] == "payment_not_found", "\(check.output)")
   }
 }

@@ -58,6 +58,7 @@ import Testing
       ["payment-status", "ORDER-1", "ORDER-2", "BANK-2", "SALE-1", "NONE"]
     ),
     ("find", ["find", "--status", "declined"]), ("find-nothing", ["find", "--amount", "999"]),
+    ("find-largest", ["find", "--order-by", "amount", "--limit", "1"]),
     ("find-online", ["find", "--online", "--amount", "1.93"]),
     ("journal-list", ["journal", "list"]),
     ("journal-show", ["journal", "show", "ORDER-1"]), ("journal-verify", ["journal", "verify"]),
@@ -65,12 +66,13 @@ import Testing
     ("explain-unknown", ["explain", "insuficient_funds"]),
     ("scenarios", ["simulator", "scenarios", "expire"]), ("providers", ["providers"]),
     ("batch", ["batch", "lines.jsonl", "--ordered", "--jobs", "1"]),
+    ("find-duplicates", ["find", "--duplicates"]),
     ("batch-check", ["batch", "lines.jsonl", "--check", "--ordered"]),
     ("missing", ["transact", "--provider", "truelayer", "--no-input"]),
     ("wrong-option", ["transact", "--amout", "5"]), ("wrong-command", ["charge", "5"]),
   ]
 
-  @Test(arguments: [(80, 24), (200, 50)])
+  @Test(arguments: [(60, 24), (80, 24), (200, 50)])
   func `shows what it showed`(_ width: Int, _ height: Int) throws {
     let binary = try Binary()
     defer { binary.remove() }
@@ -92,7 +94,10 @@ import Testing
       let takesClock =
         ["transact", "confirm", "cancel", "refund", "tokenize", "batch", "find"]
         + ["payment-status", "mandate-status"]
-      if let first = words.first, takesClock.contains(first) { words += fixed }
+      let isOffline = words.first == "find" && !words.contains("--online")
+      if let first = words.first, takesClock.contains(first) {
+        words += isOffline ? Array(fixed.suffix(2)) : fixed
+      }
       if words.prefix(2) == ["journal", "resume"] { words += fixed }
       let shown = try binary.onTerminal(words, [], width: width, height: height).screen
       let screen =

@@ -207,7 +207,7 @@ import Testing
   @Test func `shows how far a batch has come`() throws {
     let binary = try Binary()
     defer { binary.remove() }
-    var lines = (1...6).map {
+    var lines = (1...9).map {
       #"{"command":"transact","reference":"B-\#($0)","amount":"5","test_card":"visa"}"#
     }
     lines[1] = #"{"command":"transact","reference":"B-2","amount":"1.93","test_card":"visa"}"#
@@ -222,10 +222,26 @@ import Testing
     let done = states.compactMap { Int($0.4) }
     #expect(shares == shares.sorted() && done == done.sorted(), "\(shares) \(done)")
     for state in states {
-      #expect(state.1.count + state.2.count == 20)
-      #expect(state.1.count == (Int(state.3) ?? 0) / 5)
+      #expect(state.1.count + state.2.count == 10)
+      #expect(state.1.count == (Int(state.3) ?? 0) / 10)
       // The second line is declined.
       #expect(state.5 == ((Int(state.4) ?? 0) < 2 ? "0" : "1"))
+    }
+  }
+
+  /// Behind the counts, once a second has passed: at five lines a second.
+  @Test func `shows how fast a batch goes, and how long it will take`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let lines = (1...9).map {
+      #"{"command":"transact","reference":"B-\#($0)","amount":"5","test_card":"visa"}"#
+    }
+    let words = ["batch", try Works.write(lines, binary), "--rate", "5", "--jobs", "1"]
+    let screen = try binary.onTerminal(words, [], width: 100).screen
+    let rates = screen.matches(of: /0 unknown · (\d+)\/s · (\d+) s left/)
+    #expect(!rates.isEmpty, "\(screen)")
+    for rate in rates {
+      #expect((1...6).contains(Int(rate.1) ?? 0) && (0...2).contains(Int(rate.2) ?? 9))
     }
   }
 

@@ -67,6 +67,12 @@ import Testing
   @Test func `takes the month it expires in`() throws {
     #expect(try Self.card(expiration: "11/26").expiration.yearText == "2026")
     #expect(try Self.card(expiration: "0130").expiration.monthText == "01")
+    for text in ["12/2029", "2029-12", "12/29", "1229"] {
+      #expect(try Expiration(text).month == YearMonth(year: 2029, month: 12), "\(text)")
+    }
+    for text in ["12-2029", "2029/12", "2029-12-31", "2029-13", "29-12"] {
+      #expect(throws: Fault.self, "\(text)") { try Expiration(text) }
+    }
     #expect(try Self.card().lastFour == "1111")
   }
 

@@ -121,16 +121,46 @@ struct InstrumentReader {
     }
   }
 
+  /// The members by the names that other programs have for them, without case and punctuation.
+  private static let otherNames = """
+    security_code: cvc cvc2 cvv cvv2 csc cid cvn code securitycode cardcode
+    expiration: exp expiry expires expirydate expdate expirationdate expmonth expyear expirymonth \
+    expiryyear expirationmonth expirationyear validuntil month year date
+    number: pan card cardnumber cardno ccnumber primaryaccountnumber
+    name: cardholder holder cardholdername holdername nameoncard accountholder accountname payer
+    account_number: account accountno iban number bankaccount
+    account_type: accounttype kind
+    routing_number: routing routingno aba abanumber sortcode
+    contact: email phone
+    postal_code: zip zipcode postcode postalcode
+    line1: street address1 addressline1
+    line2: address2 addressline2
+    region: state province county
+    address: billingaddress billing
+    """
+
+  /// Returns the member that a key of another program stands for; nil for a key that stands for none.
+  private static func meaning(of key: String, among known: [String]) -> String? {
+    let plain = key.lowercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
+    for line in otherNames.split(separator: "\n") {
+      let words = line.split { $0 == " " || $0 == ":" }.map(String.init)
+      if known.contains(words[0]), words.dropFirst().contains(plain) { return words[0] }
+    }
+    return nil
+  }
+
   private static let addressKeys = ["line1", "line2", "city", "region", "postal_code", "country"]
 
   private static func check(_ object: JSONObject, _ known: [String], place: String) throws(Fault) {
     for member in object.members {
       guard known.contains(member.key) else {
         // A typed key may be a card number in the wrong place, so only near misses of known keys are shown.
-        let nearest = Suggestion.nearest(to: member.key, among: known)
+        let meant =
+          meaning(of: member.key, among: known)
+          ?? Suggestion.nearest(to: member.key, among: known)
         throw .badInstrument(
           "has an unknown key" + (place.isEmpty ? "" : " in \(place)")
-            + (nearest.map { "; did you mean \($0)?" } ?? "")
+            + (meant.map { "; did you mean \($0)?" } ?? "")
         )
       }
       if member.key != "address", member.value.text == nil {

@@ -29,8 +29,10 @@ extension Catalogue {
     [
       Keys.refundReference, Keys.by, Keys.shard, Keys.since, Keys.until, Keys.before, Keys.status,
       Keys.outcome, Keys.operation, Keys.finish, Keys.reason, Keys.lastFour, Keys.customer,
-      Keys.limit, Keys.orderBy, Keys.duplicates, Keys.traceID, Keys.failure, Keys.all, Keys.online, Keys.jobs, Keys.rate, Keys.resume,
-      Keys.check, Keys.ordered, Keys.stopOnError, Keys.junit, Keys.list, Keys.receipt, Keys.port,
+      Keys.limit, Keys.orderBy, Keys.duplicates, Keys.traceID, Keys.failure, Keys.all, Keys.online,
+      Keys.jobs, Keys.rate, Keys.resume,
+      Keys.csv, Keys.map, Keys.check, Keys.ordered, Keys.stopOnError, Keys.junit, Keys.list,
+      Keys.receipt, Keys.port,
       Keys.envFile, Keys.trustKey, Keys.exit,
       Keys.idempotencyKey, Keys.newAttempt, Keys.allowPartial, Keys.wait, Keys.interval,
       Keys.expect, Keys.events, Keys.dryRun, Keys.id,

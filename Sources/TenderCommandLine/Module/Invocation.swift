@@ -55,14 +55,14 @@ package struct Invocation: Sendable {
     }
   }
 
-  /// The same with a flag that was not typed.
-  package func adding(_ flag: Key<Bool>) -> Invocation {
+  /// The same with an option that was not typed; one that was typed stays.
+  package func adding(_ option: Option, _ value: String = "") -> Invocation {
     Invocation(
       command: command,
-      values: values.merging([flag.option.name: [""]]) { known, _ in known },
+      values: values.merging([option.name: [value]]) { known, _ in known },
       operands: operands,
       exemptIDs: exemptIDs,
-      inherited: inherited.union([flag.option.name])
+      inherited: inherited.union([option.name])
     )
   }
 

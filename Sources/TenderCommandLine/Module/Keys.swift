@@ -185,6 +185,21 @@ package enum Keys {
     .server,
     "check every line, send nothing: options, amounts, references, profiles, credentials"
   )
+  package static let csv = Key<String>(
+    "csv",
+    .server,
+    "FILE",
+    completion: .files,
+    readsStandardInput: true,
+    "read the lines from a CSV file with a header; - for standard input"
+  )
+  package static let map = Key<String>(
+    "map",
+    .server,
+    "OPTION=COLUMN",
+    repeats: true,
+    "the column of a CSV file that has an option; ignore=COLUMN leaves a column out"
+  )
   package static let ordered = Key<Bool>(
     "ordered",
     .server,

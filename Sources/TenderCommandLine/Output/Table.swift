@@ -21,10 +21,29 @@ package enum Table {
     return lines.map { line in
       let name =
         line.name + String(repeating: " ", count: max(1, column - DisplayWidth.columns(line.name)))
-      let value = TableCell.paint(line.name, line.value, style)
+      let value = TableCell.paint(line.name, Self.folded(line, column, style.width), style)
       return line.value.isEmpty ? line.name : TableCell.dim(name, style) + value
     }.joined(separator: "\n") + "\n"
   }
+
+  /// Returns a value over as many lines as it needs, its words whole; a command stays on one line to be pasted.
+  private static func folded(
+    _ line: (name: String, value: String),
+    _ column: Int,
+    _ width: Int
+  ) -> String {
+    let name = line.name.trimmingPrefix { $0 == " " }
+    guard prose.contains(String(name)), DisplayWidth.columns(line.value) > width - column else {
+      return line.value
+    }
+    let lines = HelpText.wrapped(line.value, indent: column, width: width)
+    return String(lines.joined(separator: "\n").dropFirst(column))
+  }
+
+  /// Members whose values are sentences.
+  private static let prose: Set<String> = [
+    "message", "explanation", "meaning", "note", "detail", "remedy", "advice", "warning",
+  ]
 
   private static func collect(
     _ object: JSONObject,

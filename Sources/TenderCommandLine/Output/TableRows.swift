@@ -73,7 +73,11 @@ package struct TableRows: Sendable {
       defer { column += 1 }
       return TableCell.paint(columns[column], shown, style)
     }
-    if below > 0, let last = cells.last, !last.isEmpty { text += "    \(last)\n" }
+    if below > 0, let last = cells.last, !last.isEmpty {
+      // Words stay whole.
+      let lines = HelpText.wrapped(last, indent: 4, width: style.width)
+      text += lines.joined(separator: "\n") + "\n"
+    }
     return text
   }
 

@@ -12,7 +12,8 @@ package struct HelpText {
     self.provider = provider
   }
 
-  private static let width = 79
+  /// The number of columns of a page.
+  package static let width = 79
 
   /// What bare `tender` prints: what to try, and every command, on one screen of 24 lines.
   package var start: String {
@@ -151,12 +152,17 @@ package struct HelpText {
   }
 
   /// The text in lines, each with an indent, further ones with a hanging one on top.
-  static func wrapped(_ text: String, indent: Int, hang: Int = 0) -> [String] {
+  package static func wrapped(
+    _ text: String,
+    indent: Int,
+    hang: Int = 0,
+    width: Int = Self.width
+  ) -> [String] {
     var lines: [String] = []
     var line = String(repeating: " ", count: indent)
     var isEmpty = true
     for word in text.split(separator: " ", omittingEmptySubsequences: false) {
-      if !isEmpty, line.count + 1 + word.count > Self.width {
+      if !isEmpty, line.count + 1 + word.count > width {
         lines.append(line)
         line = String(repeating: " ", count: indent + hang)
         isEmpty = true

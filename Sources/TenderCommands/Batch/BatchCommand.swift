@@ -20,9 +20,17 @@ extension Action {
     command with --resume goes on: what is done is printed with "replayed": true and never paid
     again.
 
-    With --check nothing is sent: each line is read, and what it would be refused for is said now,
-    credentials that are missing too; a reference that two lines give to different payments as
-    well.
+    With --check nothing is sent. Each line is read and checked for what it would be refused for:
+    missing credentials, a read-only profile, a refund by amount without a name, a reference that
+    two lines or the journal give to different payments, and a reference to confirm, cancel or
+    refund that neither the journal nor an earlier line has.
+
+    --csv FILE reads a CSV file instead (RFC 4180, UTF-8): a header, then a row for each line. A
+    column is named like its key, such as amount, refund_reference or metadata.table, and --map
+    OPTION=COLUMN says which other column has it. A column that is no option is refused before any
+    row is run; --map ignore=COLUMN leaves it out. An empty cell stands for nothing. Without a
+    column command each row is a transact. Results and errors have the number of the row as their
+    line, and the header is row 1. An instrument is not taken from a CSV file.
 
     With --jobs many lines run at once; those that wait for the disk at the same time share one
     sync, and connections that a line will need are opened ahead, one for every two lines at most.
@@ -34,13 +42,16 @@ extension Action {
     A refund with "amount" needs a "refund_reference". Live lines need --env live and --yes here.
     $ tender batch payments.jsonl # every line of a file
     $ tender batch payments.jsonl --resume # go on after an interruption
+    $ tender batch --csv orders.csv --map amount=Total,reference=Order --map ignore=Note # a file
+    from a spreadsheet
     $ tender batch payments.jsonl --shard 3/10 # the third of ten runners that share a file
     $ tender batch smoke.jsonl --junit report.xml --ordered # a smoke test, with "expect" in its
     lines
     """,
     operands: [.init("FILE", optional: true, completion: .files)],
     options: [
-      Keys.check, Keys.jobs, Keys.rate, Keys.shard, Keys.resume, Keys.ordered, Keys.stopOnError,
+      Keys.csv, Keys.map, Keys.check, Keys.jobs, Keys.rate, Keys.shard, Keys.resume, Keys.ordered,
+      Keys.stopOnError,
       Keys.junit,
     ] + Catalogue.simulation,
     exits: [.partial, .pending, .unknown, .state, .refused, .interrupted, .terminated, .hungUp],
@@ -56,11 +67,18 @@ struct BatchCommand: CommandWork {
   let composition: Composition
 
   func run() throws(Fault) -> Int32 {
-    guard let path = invocation.operands.first else {
+    let csv = invocation[Keys.csv]
+    guard let path = csv ?? invocation.operands.first else {
       throw .badOperand(
         "batch needs a file, or - for standard input",
         hint: "such as: tender batch payments.jsonl"
       )
+    }
+    if csv != nil, !invocation.operands.isEmpty {
+      throw .badOptions("--csv and FILE exclude each other", hint: "give one of them")
+    }
+    if csv == nil, invocation.has(Keys.map) {
+      throw .badOptions("--map goes with --csv", hint: "add --csv FILE, or leave it out")
     }
     let jobs = jobs(try invocation.value(Keys.jobs) ?? 4)
     let rate = try invocation.value(Keys.rate)
@@ -71,6 +89,8 @@ struct BatchCommand: CommandWork {
     }
     let signals = composition.signals
     let source = try BatchSource(path) { signals.wish != nil }
+    let vocabulary = BatchVocabulary(invocation, composition.catalogue, isLiveAllowed: isLive)
+    if csv != nil { try source.readHeader(invocation.all(Keys.map), vocabulary) }
     let report = try junit(path, jobs)
     signals.finishUnderWay()
     let worker = BatchWorker(
@@ -96,14 +116,15 @@ struct BatchCommand: CommandWork {
       composition: composition,
       source: source,
       workers: workers,
-      vocabulary: BatchVocabulary(invocation, composition.catalogue, isLiveAllowed: isLive),
+      vocabulary: vocabulary,
       schedule: BatchSchedule(jobs: jobs, stopsOnError: invocation.has(Keys.stopOnError)),
       tally: BatchTally(composition: composition, report: report, source: source),
       inOrder: invocation.has(Keys.ordered),
       seen: checks ? SeenPayments() : nil,
       shard: try invocation.value(Keys.shard),
       // As long as another may be at work on a reference whose process is gone.
-      patience: 2 * (try composition.settings.timeout()) + 10_000
+      patience: 2 * (try composition.settings.timeout()) + 10_000,
+      number: csv == nil ? 0 : 1
     )
     try run.all(atMost: rate)
     let took = worker.standing == nil ? composition.clock.uptime - start : 0
@@ -161,7 +182,7 @@ struct BatchCommand: CommandWork {
     var busy: [Int: BatchWorker.Job] = [:]
     /// Those among what is under way that may be left for the end, by line.
     var open: [Int: BatchWorker.Job] = [:]
-    /// The line that was read last.
+    /// The line that was read last: of a CSV file the row, of which the header is the first.
     var number = 0
     /// Lines that were not begun, with their references, for the report.
     var left: [(line: Int, reference: String?)] = []
@@ -192,9 +213,10 @@ struct BatchCommand: CommandWork {
         number += 1
         if case .success(let text) = text, text.isBlank { continue }
         if let rate { try pace(start, rate) }
-        let content = line(text, number)
+        let (content, earlier) = line(text, number)
         if let shard, let line = try? content.get(), !shard.holds(line.reference) { continue }
-        var job = BatchWorker.Job(content: content, line: number)
+        var job = BatchWorker.Job(content: content, line: number, table: source.table)
+        job.earlier = earlier
         if case .failure = content, case .success(let text) = text {
           job.name =
             composition.output.redactor.redact(text) == text ? BatchLine.name(in: text) : nil
@@ -264,7 +286,7 @@ struct BatchCommand: CommandWork {
           number += 1
           if case .success(let text) = text, text.isBlank { continue }
           // Names are for the report alone; millions of lines are counted in no time.
-          let name = tally.report == nil ? nil : (try? line(text, number).get())?.reference
+          let name = tally.report == nil ? nil : (try? line(text, number).content.get())?.reference
           leave(number, name)
         }
         tally.isStopped = tally.left > 0
@@ -282,13 +304,12 @@ struct BatchCommand: CommandWork {
     private mutating func line(
       _ text: Result<String, Fault>,
       _ number: Int
-    ) -> Result<BatchLine, Fault> {
+    ) -> (content: Result<BatchLine, Fault>, earlier: SeenPayments.Earlier?) {
       do throws(Fault) {
         let line = try BatchLine(try text.get(), vocabulary)
-        try seen?.add(line, number)
-        return .success(line)
+        return (.success(line), try seen?.add(line, number))
       } catch {
-        return .failure(error)
+        return (.failure(error), nil)
       }
     }
 

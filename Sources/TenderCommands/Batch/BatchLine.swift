@@ -46,6 +46,16 @@ package struct BatchVocabulary: Sendable {
     throw .badLine("has the command \(name.quotedForMessage)", hint: hint)
   }
 
+  /// Every member that some line may have, and whether its option is a flag, or may be given several times.
+  var members: [String: (isFlag: Bool, repeats: Bool)] {
+    var members: [String: (isFlag: Bool, repeats: Bool)] = [:]
+    for option in known.values.flatMap(options(of:)) {
+      members[option.member] = (option.value == .flag, option.repeats)
+    }
+    for name in ["command", "reference", "id"] { members[name] = (false, false) }
+    return members
+  }
+
   /// The options that a line may give to a command.
   fileprivate func options(of command: Command) -> [Option] {
     let foreign = Self.foreign.flatMap(\.options).map(\.name)
@@ -65,6 +75,8 @@ package struct BatchLine: Sendable {
   package let reference: String
   /// The references that it is about: its own, and that of the sale that it refunds.
   let keys: [String]
+  /// The provider that it names; nil where it names none.
+  let provider: String?
   /// Whether it is a command that writes.
   let writes: Bool
   /// An instrument that stands in the line; never echoed.
@@ -117,6 +129,7 @@ package struct BatchLine: Sendable {
       )
     }
     self.reference = reference
+    provider = object.text("provider")
     keys = [reference] + [object.text("original")].compactMap { $0 }
     writes = command.work.writes
     self.instrument = instrument

@@ -13,6 +13,10 @@ final class BatchSource {
   private let descriptor: Int32
   /// In bytes; nil where it is not known.
   private let size: Int?
+  /// The header of a CSV file; nil where each line is JSON.
+  private(set) var table: BatchTable?
+  /// The number of the row that was read last; the header is row 1.
+  private var row = 0
 
   /// The longest line, in bytes: an instrument and metadata fit many times over.
   private static let limit = 262_144
@@ -41,11 +45,55 @@ final class BatchSource {
 
   deinit { if descriptor > 0 { close(descriptor) } }
 
+  /// Reads the header of a CSV file: from then on each row is a line.
+  ///
+  /// Throws `usage` where there is none, or where it has a column that is no option.
+  func readHeader(_ pairs: [String], _ vocabulary: BatchVocabulary) throws(Fault) {
+    var cells = try record(idle: { () throws(Fault) in }) ?? []
+    if let first = cells.first, first.hasPrefix("\u{feff}") {
+      cells[0] = String(first.unicodeScalars.dropFirst())
+    }
+    guard cells.contains(where: { !$0.isBlank }) else {
+      throw .badFile("--csv: there is no header", hint: "the first row names the columns")
+    }
+    table = try BatchTable(header: cells, pairs: pairs, vocabulary)
+  }
+
+  /// Returns the cells of the next record; nil at the end.
+  ///
+  /// Throws `usage` where nobody can say where it ends: a row that began in the middle of a cell must never run.
+  private func record(idle: () throws(Fault) -> Void) throws(Fault) -> [String]? {
+    var record = CSVRecord()
+    row += 1
+    while let text = try reader.next(idle: idle) {
+      guard !reader.isTooLong, record.size + text.utf8.count <= Self.limit else {
+        throw .badLine(row: row, " is longer than \(Self.limit) bytes", hint: "check its quotes")
+      }
+      guard !reader.isGarbled else {
+        throw .badLine(row: row, " is not UTF-8", hint: "write the file as UTF-8")
+      }
+      if try record.take(text, row: row) { return record.cells }
+    }
+    guard record.size == 0 else {
+      throw .badLine(row: row, " ends within a quoted cell", hint: "close its quote")
+    }
+    return nil
+  }
+
   /// The next line, or why it cannot be one; nil at the end.
   ///
   /// `idle` is called before whoever writes the lines has to be waited for. Throws `usage` where
   /// nothing can be read.
   func next(idle: () throws(Fault) -> Void) throws(Fault) -> Result<String, Fault>? {
+    if let table {
+      guard let cells = try record(idle: idle) else { return nil }
+      if cells.count == 1, cells[0].isBlank { return .success("") }
+      do throws(Fault) {
+        return .success(try table.line(cells, row: row))
+      } catch {
+        return .failure(error)
+      }
+    }
     guard let text = try reader.next(idle: idle) else { return nil }
     if reader.isTooLong {
       let hint = "one command a line"

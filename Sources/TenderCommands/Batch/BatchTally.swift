@@ -30,11 +30,14 @@ struct BatchTally {
   /// Why no more lines could be read.
   var problem: Fault?
   private var shownAt = 0
+  /// When it began.
+  private let start: Int
 
   init(composition: Composition, report: JUnitFile?, source: BatchSource) {
     self.composition = composition
     self.report = report
     self.source = source
+    start = composition.clock.uptime
   }
 
   private var output: Output { composition.output }
@@ -52,7 +55,7 @@ struct BatchTally {
       let status = record.fields.text("status") ?? (record.kind == .error ? "error" : nil)
       if let status { statuses[status, default: 0] += 1 }
       count(record.fields)
-      output.stream(record)
+      output.stream(record, verdict: answer.expects ? answer.exit == 0 ? "pass" : "FAIL" : nil)
     }
     hasWritten = hasWritten || answer.writes
     report?.add(answer)
@@ -105,9 +108,20 @@ struct BatchTally {
     guard let read = source.fraction else { return counts }
     // A line that was read is not done yet.
     let fraction = read * Double(ok + failed) / Double(max(begun, ok + failed, 1))
-    let filled = Int(fraction * 20)
-    return "[" + String(repeating: "#", count: filled)
-      + String(repeating: ".", count: 20 - filled) + "] \(Int(fraction * 100)) %  \(counts)"
+    let filled = Int(fraction * 10)
+    var text =
+      "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: 10 - filled)
+      + "] \(Int(fraction * 100)) %  \(counts)"
+    // The first second says nothing about the others.
+    let elapsed = composition.clock.uptime - start
+    if elapsed >= 1000 {
+      text += " · \((ok + failed) * 1000 / elapsed)/s"
+      if fraction > 0 {
+        let left = Int(Double(elapsed) * (1 - fraction) / fraction / 1000)
+        text += " · \(Verdict.text(ofSeconds: left)) left"
+      }
+    }
+    return text
   }
 
   /// The summary, and the exit status of the whole.

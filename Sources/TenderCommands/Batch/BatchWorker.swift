@@ -9,6 +9,10 @@ struct BatchWorker: Sendable {
   struct Job: Sendable {
     let content: Result<BatchLine, Fault>
     let line: Int
+    /// The header of a CSV file; nil where the lines are JSON.
+    var table: BatchTable?
+    /// What the lines before say about its reference, for a check.
+    var earlier: SeenPayments.Earlier?
 
     /// What a line that is none calls itself, where nothing in it looks like a card number.
     var name: String?
@@ -26,6 +30,8 @@ struct BatchWorker: Sendable {
     var line: Int
     /// For people; nil where it must not be shown.
     var reference: String?
+    /// Whether the line said what it expects.
+    var expects = false
     /// What other lines about the same references wait for.
     var keys: Set<String> = []
     /// Whether it was one that writes.
@@ -100,7 +106,12 @@ struct BatchWorker: Sendable {
       // What the batch itself must not do, no line may, whatever profile it names.
       if let readOnlyProfile, line.writes { throw .readOnly(readOnlyProfile) }
       // Then nothing leaves and nothing is written, whatever the command.
-      if checks { invocation = invocation.adding(Keys.dryRun) }
+      if checks {
+        invocation = invocation.adding(Keys.dryRun.option)
+        if let provider = job.earlier?.provider {
+          invocation = invocation.adding(Keys.provider.option, provider)
+        }
+      }
       command = invocation.command.name
       let settings = try Settings(invocation, Environment(), providers.modules, config: config)
       if line.writes { try containment.check(settings) }
@@ -112,7 +123,7 @@ struct BatchWorker: Sendable {
         sharing: parts,
         instrument: line.instrument,
         batchLine: job.line,
-        isCheck: checks,
+        check: checks ? Composition.Check(isBegun: job.earlier != nil) : nil,
         containment: containment
       )
       defer {
@@ -135,9 +146,17 @@ struct BatchWorker: Sendable {
         }
       }
       for index in collected.indices { collected[index].fields["line"] = .integer(job.line) }
-      return Answer(records: collected, exit: exit, line: job.line, reference: line.reference)
+      let expects = !checks && invocation.has(Keys.expect)
+      return Answer(
+        records: collected,
+        exit: exit,
+        line: job.line,
+        reference: line.reference,
+        expects: expects
+      )
     } catch {
-      return answer(to: job, error, command, subject, redactor)
+      let fault = job.table?.place(error, row: job.line) ?? error
+      return answer(to: job, fault, command, subject, redactor)
     }
   }
 
@@ -161,6 +180,7 @@ struct BatchWorker: Sendable {
       exit: fault.exitStatus,
       line: job.line,
       reference: subject.reference,
+      expects: (try? job.content.get().invocation.get())?.has(Keys.expect) ?? false,
       isFatal: fault.kind == .state && fault.effect == .none && fault.cause != .changedMeanwhile,
       isBusy: fault.cause == .inProgress || fault.cause == .leaseLost && fault.effect == .none
     )

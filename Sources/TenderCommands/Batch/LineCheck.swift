@@ -33,15 +33,45 @@ struct LineCheck: CommandWork {
   }
 }
 
+extension Composition {
+  /// What the check of a batch's line knows besides the journal.
+  struct Check {
+    /// Whether a line before it makes or changes its payment: then the journal does not say what it will find.
+    let isBegun: Bool
+  }
+}
+
 /// The payments that a check has read so far.
 struct SeenPayments {
+  /// What the lines before say about a reference.
+  struct Earlier {
+    /// The provider that they name; nil where they name none.
+    let provider: String?
+  }
+
+  /// By reference, the place in `providers` of the one that was named first.
+  private var begun = NameTable()
+  private var providers: [String?] = []
   /// By provider and reference: 32 bits of a hash of what was said, and the line.
   private var payments = NameTable()
 
-  /// Takes a line in.
+  /// Takes a line in; returns what the lines before say about its reference.
   ///
   /// Throws `conflict` where an earlier one gives its reference to another payment.
-  mutating func add(_ line: BatchLine, _ number: Int) throws(Fault) {
+  mutating func add(_ line: BatchLine, _ number: Int) throws(Fault) -> Earlier? {
+    var earlier: Earlier?
+    if let place = begun[line.reference] {
+      earlier = Earlier(provider: providers[Int(place)])
+    } else if line.writes {
+      let provider = line.provider
+      if !providers.contains(provider) { providers.append(provider) }
+      begun[line.reference] = providers.firstIndex(of: provider).map(UInt64.init)
+    }
+    try compare(line, number)
+    return earlier
+  }
+
+  private mutating func compare(_ line: BatchLine, _ number: Int) throws(Fault) {
     guard let payment = line.payment else { return }
     let text = UInt64(truncatingIfNeeded: payment.text.hashValue) >> 32
     guard let earlier = payments[payment.name] else {

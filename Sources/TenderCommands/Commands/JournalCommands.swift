@@ -77,8 +77,8 @@ struct JournalCommands: CommandWork {
         "created_at", "reference", "status", "amount", "refunded_amount", "provider", "last_four",
         "env", "id", "note",
       ],
-      spare: ["env", "last_four", "id", "refunded_amount"],
-      dear: ["created_at", "provider"]
+      spare: ["env", "last_four", "refunded_amount"],
+      dear: ["provider", "created_at", "id"]
     ) { (body: (Record) -> Void) throws(Fault) in
       shown = try eachShown(filter) { payment in
         body(LookUpCommands.row(records.entry(payment)))

@@ -172,6 +172,7 @@ struct SupportCommands: CommandWork {
     let exit = try invocation.value(Keys.exit)
     let words = invocation.operands.map { $0.lowercased() }
     var isFound = false
+    var text = ""
     let provider = invocation[Keys.provider]
     for isFault in [false, true] {
       for simulated in composition.providers.simulated {
@@ -181,19 +182,29 @@ struct SupportCommands: CommandWork {
           let text = "\(word.name) \(word.meaning)".lowercased()
           guard provider ?? name == name, words.allSatisfy(text.contains) else { continue }
           isFound = true
-          show(word, isFault ? "--sim-fault" : "--sim-scenario", name)
+          show(word, isFault ? "--sim-fault" : "--sim-scenario", name, &text)
         }
       }
     }
     if !isFound, output.isTable { output.note("no scenario or fault has all of that") }
+    if !Pager.show(text, composition.settings.environment) { output.put(text) }
     return output.exit(0)
   }
 
-  private func show(_ word: SimulatorWord, _ option: String, _ provider: String) {
+  /// Shows a scenario or fault as a record; in a table it adds it to a text.
+  private func show(
+    _ word: SimulatorWord,
+    _ option: String,
+    _ provider: String,
+    _ text: inout String
+  ) {
     guard !output.isTable else {
-      // Every word of a meaning is there, on a line of its own where the terminal is narrow.
       let exit = word.exit.map { ", exit \($0)" } ?? ""
-      return output.put("\(option) \(word.name)  (\(provider)\(exit))\n    \(word.meaning)\n")
+      // Every word of a meaning is there, and whole where the terminal is narrow.
+      let lines = HelpText.wrapped(word.meaning, indent: 4, width: output.width)
+      text +=
+        "\(option) \(word.name)  (\(provider)\(exit))\n" + lines.joined(separator: "\n") + "\n"
+      return
     }
     var fields: JSONObject = [
       "name": .string(word.name), "option": .string(option), "meaning": .string(word.meaning),

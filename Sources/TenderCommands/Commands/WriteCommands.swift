@@ -117,9 +117,17 @@ struct WriteCommands: CommandWork {
     let awaitsPayer = isPayersFlow && words.kind != .void && words.kind != .refund
     try WaitOptions.checkInterval(invocation, awaitsPayer: awaitsPayer)
     var order = try engine.checked(words, on: target.payment, handle: handle, options)
-    if composition.isCheck {
+    if let check = composition.check {
       if let lack = order.lack { throw lack }
-      if words.reference == nil { return 0 }
+      if words.reference == nil {
+        // What an earlier line makes of the payment is not known yet.
+        if check.isBegun { return 0 }
+        guard target.payment != nil || engine.provider.isID(handle) else {
+          throw .unknownHandle(handle)
+        }
+        if target.payment == nil { return 0 }
+        if words.refundRequest != nil { _ = try engine.plan(order) }
+      }
     }
     if invocation.has(Keys.dryRun) { return show(try engine.preview(order)) }
     try approve(&order, target, engine)
@@ -162,7 +170,9 @@ struct WriteCommands: CommandWork {
     if case .changes = invocation.command.work {
       handle = try invocation.handle()
       composition.subject.reference = handle
-      target = composition.isCheck ? try composition.target() : try composition.target(of: handle)
+      target = try composition.target(of: handle)
+      // An earlier line of the batch changes it before.
+      if composition.check?.isBegun == true { target.payment = nil }
       composition.subject.reference = target.payment?.reference.text ?? handle
     } else {
       (target, handle) = (try composition.target(), "")

@@ -39,8 +39,8 @@ final class Composition: Session {
   /// Which line of a batch this is; nil for a command of its own.
   private let batchLine: Int?
   var isLine: Bool { batchLine != nil }
-  /// Whether options and credentials are checked alone, for `batch --check`: an earlier line may make the payment.
-  let isCheck: Bool
+  /// What `batch --check` knows; nil where the command is run.
+  let check: Check?
   /// Who opens the bank's pages, where the user wants that.
   let browser: Browser?
   /// What the kernel keeps this process from.
@@ -77,7 +77,7 @@ final class Composition: Session {
     sharing shared: SharedParts = SharedParts(),
     instrument: [UInt8]? = nil,
     batchLine: Int? = nil,
-    isCheck: Bool = false,
+    check: Check? = nil,
     browser: Browser? = nil,
     containment: Containment = .none
   ) throws(Fault) {
@@ -87,7 +87,7 @@ final class Composition: Session {
     self.shared = shared
     self.instrument = instrument
     self.batchLine = batchLine
-    self.isCheck = isCheck
+    self.check = check
     self.signals = signals
     self.settings = settings
     self.redactor = redactor

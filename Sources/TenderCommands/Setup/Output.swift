@@ -130,13 +130,20 @@ final class Output {
   var collect: ((Record) -> Void)?
 
   /// Prints a record of a batch that was redacted already: a line, in a table a short one.
-  func stream(_ record: Record) {
+  ///
+  /// `verdict` says in a table whether the line ended as it expects.
+  func stream(_ record: Record, verdict: String?) {
     guard isTable else { return put(line(record)) }
     let fields = record.fields
+    let status = fields.text("status") ?? fields["error"]?["code"]?.text ?? fields.text("outcome")
+    let money = fields["amount"]?.boundedNumber.flatMap { amount in
+      fields.text("currency").flatMap(Currency.init(code:))
+        .map { Money(minorUnits: amount, currency: $0).text }
+    }
     let parts = [
-      fields["line"]?.wholeNumber.map { String($0) },
+      fields["line"]?.wholeNumber.map { String($0) }, verdict,
       fields.text("reference") ?? fields.text("name"),
-      fields.text("status") ?? fields["error"]?["code"]?.text ?? fields.text("outcome"),
+      status.map { fields["replayed"] == true ? "\($0) (replayed)" : $0 }, money,
       fields.text("id") ?? fields.text("detail"),
       fields["error"]?["explanation"]?.text ?? fields["error"]?["message"]?.text,
     ]

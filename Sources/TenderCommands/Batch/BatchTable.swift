@@ -1,0 +1,211 @@
+internal import TenderCommandLine
+internal import TenderModel
+
+/// The header of a CSV file whose rows are lines of a batch, and the option that each column stands for.
+struct BatchTable: Sendable {
+  /// The word of `--map` for a column that is left out.
+  private static let ignored = "ignore"
+
+  /// A column: its name, and the option that it is, as a member of a line; nil where it is left out.
+  private struct Column: Sendable {
+    let name: String
+    let member: String?
+    let isFlag: Bool
+  }
+
+  private let columns: [Column]
+  /// Whether no column says the command: then each row is a `transact`.
+  private let pays: Bool
+
+  /// Reads the header; `pairs` are the values of `--map`.
+  ///
+  /// Throws `usage` for a column that is no option of a batch, and for a pair without its column.
+  init(header: [String], pairs: [String], _ vocabulary: BatchVocabulary) throws(Fault) {
+    for name in header {
+      try CardNumberGuard.check(name, of: Keys.csv.option.name)
+      guard !name.isBlank else { throw .badHeader("has a column without a name", "name it") }
+    }
+    if header.count == 1, header[0].contains(";") || header[0].contains("\t") {
+      throw .badHeader("has no comma", "separate cells by commas")
+    }
+    var meant: [String: String] = [:]
+    for (member, column) in try Self.split(pairs) {
+      guard header.contains(column) else {
+        throw .badOptions(
+          "--map: there is no column \(column.quotedForMessage)",
+          hint: Suggestion.hint(
+            for: column,
+            among: header,
+            else: "columns: \(header.joined(separator: ", "))"
+          )
+        )
+      }
+      guard meant.updateValue(member, forKey: column) == nil else {
+        throw .badOptions(
+          "--map names the column \(column.quotedForMessage) twice",
+          hint: "give it once"
+        )
+      }
+    }
+    let known = vocabulary.members
+    var columns: [Column] = []
+    for name in header {
+      let said = meant[name] ?? name
+      let head = said.prefix { $0 != "." }
+      let member: String = String(head).replacing("-", with: "_") + said.dropFirst(head.count)
+      if meant[name] == Self.ignored {
+        columns.append(Column(name: name, member: nil, isFlag: false))
+        continue
+      }
+      let first = String(member.prefix { $0 != "." })
+      guard let kind = known[first], first == member || kind.repeats else {
+        throw .badHeader(
+          "has the column \(name.quotedForMessage), which is no option of a batch",
+          "name its option: --map OPTION=COLUMN, or leave it out: --map ignore=COLUMN"
+        )
+      }
+      if let other = columns.first(where: { $0.member == member }) {
+        let what =
+          other.name == name ? "twice" : "and \(other.name.quotedForMessage) for one option"
+        throw .badHeader(
+          "has the column \(name.quotedForMessage) \(what)",
+          "leave one out: --map ignore=COLUMN"
+        )
+      }
+      columns.append(Column(name: name, member: member, isFlag: kind.isFlag))
+    }
+    self.columns = columns
+    pays = !columns.contains { $0.member == "command" }
+  }
+
+  /// Splits `OPTION=COLUMN` pairs at commas; a comma within a column's name stays.
+  private static func split(_ pairs: [String]) throws(Fault) -> [(member: String, column: String)] {
+    var found: [(member: String, column: String)] = []
+    for pair in pairs {
+      for part in pair.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
+        if !part.contains("="), let last = found.popLast() {
+          found.append((last.member, "\(last.column),\(part)"))
+        } else {
+          let (member, column) = try OptionReader.split(part, option: "--map")
+          found.append((member, column))
+        }
+      }
+    }
+    return found
+  }
+
+  /// Returns a row as a line of a batch; an empty cell stands for nothing.
+  ///
+  /// Throws `usage` for a row with another number of cells than the header, and for a flag that is neither true
+  /// nor false.
+  func line(_ cells: [String], row: Int) throws(Fault) -> String {
+    guard cells.count == columns.count else {
+      throw .badLine(
+        row: row,
+        " has \(cells.count) cell\(cells.count == 1 ? "" : "s"), and the header \(columns.count)",
+        hint: "quote a cell that has a comma in it"
+      )
+    }
+    var line: JSONObject = pays ? ["command": "transact"] : [:]
+    for (column, cell) in zip(columns, cells) {
+      guard let member = column.member, !cell.isEmpty else { continue }
+      var value = JSON.string(cell)
+      if column.isFlag {
+        guard ["true", "false"].contains(cell.lowercased()) else {
+          throw .badLine(
+            row: row,
+            ", column \(column.name.quotedForMessage), is neither true nor false",
+            hint: "write true, false or nothing"
+          )
+        }
+        value = .bool(cell.lowercased() == "true")
+      }
+      guard let dot = member.firstIndex(of: ".") else {
+        line[member] = value
+        continue
+      }
+      let name = String(member[..<dot])
+      var inner = line[name]?.object ?? [:]
+      inner[String(member[member.index(after: dot)...])] = value
+      line[name] = .object(inner)
+    }
+    return JSONWriter.text(.object(line))
+  }
+
+  /// Returns the fault of a row with the row and the column that it is about.
+  func place(_ fault: Fault, row: Int) -> Fault {
+    guard fault.kind == .usage, !fault.message.contains("row \(row)") else { return fault }
+    let text = fault.message
+    let about = columns.filter { column in
+      guard let member = column.member else { return false }
+      let option = "--" + member.replacing("_", with: "-").replacing(".", with: " ")
+      return text.contains(option) || text.contains("'\(member)'") || text.contains("\"\(member)\"")
+        || text.contains("no \(member)")
+    }
+    .max { ($0.member ?? "").utf8.count < ($1.member ?? "").utf8.count }
+    let column = about.map { ", column \($0.name.quotedForMessage)" } ?? ""
+    var placed = fault
+    placed.message = text.replacing("the line ", with: "the row ") + " (row \(row)\(column))"
+    return placed
+  }
+}
+
+/// One record of a CSV file, read line by line (RFC 4180): a quoted cell may have several lines.
+struct CSVRecord {
+  private enum State { case start, bare, quoted, closed }
+
+  private(set) var cells: [String] = []
+  private var cell: [UInt8] = []
+  private var state = State.start
+  /// The number of bytes so far.
+  private(set) var size = 0
+
+  /// Takes the next line in; returns whether the record is complete.
+  ///
+  /// Throws `usage` for a quote within a cell that does not begin with one, and for what follows a closing quote:
+  /// then nobody can say where the next record begins.
+  mutating func take(_ line: String, row: Int) throws(Fault) -> Bool {
+    if state == .quoted { cell.append(UInt8(ascii: "\n")) }
+    size += line.utf8.count + 1
+    for byte in line.utf8 {
+      switch (state, byte) {
+      case (.quoted, UInt8(ascii: "\"")): state = .closed
+      case (.quoted, _): cell.append(byte)
+      case (.closed, UInt8(ascii: "\"")):
+        cell.append(byte)
+        state = .quoted
+      case (_, UInt8(ascii: ",")): end()
+      case (.start, UInt8(ascii: "\"")): state = .quoted
+      case (.bare, UInt8(ascii: "\"")), (.closed, _):
+        throw .badLine(
+          row: row,
+          ", cell \(cells.count + 1), has a quote in a wrong place",
+          hint: "quote the whole cell, and write each quote in it twice"
+        )
+      case (.start, _), (.bare, _):
+        cell.append(byte)
+        state = .bare
+      }
+    }
+    guard state != .quoted else { return false }
+    end()
+    return true
+  }
+
+  private mutating func end() {
+    cells.append(String(decoding: cell, as: UTF8.self))
+    cell = []
+    state = .start
+  }
+}
+
+extension Fault {
+  fileprivate static func badHeader(_ problem: String, _ hint: String) -> Fault {
+    .badFile("--csv: the header \(problem)", hint: hint)
+  }
+
+  /// A row of a CSV file that is no line of a batch.
+  static func badLine(row: Int, _ problem: String, hint: String) -> Fault {
+    Fault(.usage, code: "bad_line", "row \(row)\(problem)", hint: hint)
+  }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// A batch from a CSV file, its table, and what its check finds.
+@Suite struct BatchTableTests {
+  private func file(_ text: String, _ binary: Binary) throws -> String {
+    let file = binary.home.appending(path: "rows-\(UUID().uuidString).csv")
+    try Data(text.utf8).write(to: file)
+    return file.path
+  }
+
+  private func batch(
+    _ text: String,
+    _ binary: Binary,
+    _ more: String...
+  ) throws -> Binary.Result {
+    let words = ["batch", "--csv", try file(text, binary), "--ordered", "--json"]
+    return try binary.run(words + more)
+  }
+
+  /// Quotes over several lines, a byte order mark, CR LF, an empty cell, a blank line, columns of other names.
+  @Test func `reads a header and rows`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let text =
+      "\u{feff}Order,Total,\"Note, free\",test_card,hold,metadata.table,payor.email\r\n"
+      + "C-1,10.50,\"two\r\nlines, and a \"\"quote\"\"\",visa,,7,ada@example.com\r\n"
+      + "\r\nC-2,5,,amex,TRUE,,\r\nC-3,1.93,,visa,false,,\"\""
+    let result = try batch(
+      text,
+      binary,
+      "--map",
+      "reference=Order,amount=Total",
+      "--map",
+      "ignore=Note, free"
+    )
+    #expect(result.status == 14, "\(result.errors)\(result.output)")
+    let rows = result.records.dropLast()
+    #expect(rows.map { $0.text("reference") } == ["C-1", "C-2", "C-3"])
+    #expect(rows.map { $0.text("status") } == ["succeeded", "requires_confirmation", "declined"])
+    #expect(rows.map { $0["line"] } == [2, 4, 5])
+    #expect(rows.map { $0["amount"] } == [1050, 500, 193])
+    #expect(try binary.run("find", "--metadata", "table=7", "--json").records.count == 1)
+    #expect(try binary.run("find", "--customer", "ada@", "--json").records.count == 1)
+    let again = try batch(text, binary, "--map", "reference=Order,amount=Total,ignore=Note, free")
+    #expect(again.records.dropLast().allSatisfy { $0["replayed"] == true }, "\(again.errors)")
+  }
+
+  @Test func `names row and column of what is wrong, and runs the other rows`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let text = """
+      command,reference,Total,test_card,hold,payor.email
+      transact,A,ten,visa,,
+      transact,B,5,visa,yes,
+      transact,C,5,visa
+      transact,,5,visa,,
+      transact,E,5,vissa,,
+      transact,F,5,visa,,no address
+      charge,G,5,visa,,
+      transact,4111111111111111,5,visa,,
+      transact,I,5,visa,,
+
+      """
+    let result = try batch(text, binary, "--map", "amount=Total")
+    #expect(result.status == 14)
+    let rows = Array(result.records.dropLast())
+    let said = rows.map { $0["error"]?["message"]?.text ?? $0.text("status") ?? "" }
+    for (index, (row, column)) in [
+      (2, "Total"), (3, "hold"), (4, nil), (5, nil), (6, "test_card"), (7, "payor.email"), (8, nil),
+    ].enumerated() {
+      #expect(rows[index]["line"]?.boundedNumber == row)
+      #expect(said[index].contains("row \(row)"), "\(said[index])")
+      if let column { #expect(said[index].contains("column '\(column)'"), "\(said[index])") }
+    }
+    #expect(said[7].contains("card number") && !result.output.contains("4111111111111111"))
+    #expect(said[8] == "succeeded")
+    #expect(rows.count == 9)
+    #expect(try binary.run("journal", "list", "--json").records.count == 1)
+  }
+
+  /// What is refused before any row is run, and what the message names.
+  @Test(arguments: [
+    ("Order,amount", ["--map", "reference=Ordr"], "'Ordr'"),
+    ("Order,amount", [], "'Order'"), ("reference,reference", [], "'reference' twice"),
+    ("reference,Ref", ["--map", "reference=Ref"], "'Ref' and 'reference' for one option"),
+    ("reference,instrument", [], "'instrument'"), ("reference,amount.x", [], "'amount.x'"),
+    ("reference;amount", [], "has no comma"), ("reference,,amount", [], "without a name"),
+    ("reference,4111 1111 1111 1111", [], "card number"), ("", [], "there is no header"),
+    ("reference,\"amount", [], "ends within a quoted cell"),
+    ("reference,am\"ount", [], "cell 2, has a quote in a wrong place"),
+    ("reference", ["--map", "reference"], "'reference' is not NAME=VALUE"),
+    ("reference", ["--map", "ignore=reference", "--map", "id=reference"], "twice"),
+    ("reference,yes", [], "'yes'"), ("reference", ["other.jsonl"], "exclude each other"),
+  ])
+  func `refuses a header before it runs a row`(
+    _ header: String,
+    _ more: [String],
+    _ said: String
+  ) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let words = ["batch", "--csv", try file(header + "\nA,5\n", binary), "--json"]
+    let result = try binary.run(words + more)
+    #expect(result.status == 2 && result.output == "", "\(result.output)")
+    let message = result.errorRecord["error"]?["message"]?.text ?? ""
+    #expect(message.contains(said), "\(message)")
+    #expect(!result.errors.contains("4111"))
+  }
+
+  /// Nobody can say where a row begins behind a quote in a wrong place: nothing behind it is run.
+  @Test func `stops at a row whose end is not known`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let head = "reference,amount,test_card,metadata.note\n"
+    let wide = String(repeating: "x", count: 300_000)
+    for (number, broken) in [
+      "B,5,visa,5\" pipe\n", "B,5,visa,\"open\n", "B,5,visa,\"\(wide)\nC,5,visa,\"\n",
+      "B,5,visa,\"a\"b\n",
+    ].enumerated() {
+      let text = head + "A\(number),5,visa,\n" + broken + "C,5,visa,\n"
+      let result = try batch(text, binary)
+      #expect(result.status == 14, "\(result.errors)")
+      #expect(result.records.map { $0.text("reference") } == ["A\(number)", nil])
+      #expect(result.records.last?["stopped"] == true)
+      #expect(result.errors.contains("row 3"), "\(result.errors)")
+    }
+    #expect(try binary.run("journal", "list", "--json").records.count == 4)
+    let pipe = try binary.run(
+      ["batch", "--csv", "-", "--json"],
+      input: head + "P,5,visa,\n"
+    )
+    #expect(pipe.status == 0 && pipe.records.first?["line"] == 2, "\(pipe.errors)")
+    let map = try binary.run("batch", "-", "--map", "amount=Total", "--json", input: "")
+    #expect(map.status == 2)
+  }
+
+  @Test func `shows amounts, what was replayed, and what was expected`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let lines = [
+      BatchTests.pay("A"), BatchTests.pay("B", #","expect":"declined""#),
+      BatchTests.pay("A", #","expect":"succeeded""#),
+      BatchTests.pay("C", #","env":"nowhere","expect":"succeeded""#),
+    ]
+    let file = try Works.write(lines, binary)
+    let fixed = ["--sim-seed", "7", "--sim-clock", "2026-01-01T09:00:00Z"]
+    let table = try binary.run(["batch", file, "--ordered", "-o", "table"] + fixed).output
+    let rows = table.split(separator: "\n").prefix(4).map {
+      $0.replacing(/pt-\S+/, with: "ID").replacing(#/  the .*/#, with: "")
+    }
+    #expect(
+      rows.prefix(3) == [
+        "1  A  succeeded  10.50 USD  ID", "2  FAIL  B  succeeded  10.50 USD  ID",
+        "3  pass  A  succeeded (replayed)  10.50 USD  ID",
+      ]
+    )
+    #expect(rows[3].hasPrefix("4  FAIL  C  bad_value"))
+  }
+
+  /// What the journal and the lines before say about a reference.
+  @Test func `checks what is known offline`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let card = ["transact", "--test-card", "visa", "--json", "--amount"]
+    _ = try binary.run(card + ["5", "--reference", "PAID"])
+    _ = try binary.run(card + ["5", "--reference", "BACK"])
+    _ = try binary.run("refund", "BACK", "--json")
+    let lines = [
+      #"{"command":"refund","reference":"PAID"}"#, #"{"command":"refund","reference":"NONE"}"#,
+      #"{"command":"confirm","reference":"LATER"}"#,
+      BatchTests.pay("LATER", #","hold":true"#), #"{"command":"confirm","reference":"LATER"}"#,
+      #"{"command":"cancel","reference":"NONE"}"#,
+      #"{"command":"refund","reference":"BACK","amount":"1","refund_reference":"R"}"#,
+      #"{"command":"refund","reference":"PAID","amount":"1"}"#, BatchTests.pay("PAID"),
+      #"{"command":"transact","provider":"toro","reference":"SALE","amount":"5"}"#,
+      #"{"command":"refund","reference":"SALE"}"#, #"{"command":"payment-status","id":"NONE"}"#,
+    ]
+    let file = try Works.write(lines, binary)
+    let result = try binary.run("batch", file, "--check", "--ordered", "--json")
+    #expect(
+      result.records.dropLast().map { $0["error"]?["code"]?.text ?? $0.text("outcome") } == [
+        "ok", "payment_not_found", "payment_not_found", "ok", "ok", "payment_not_found",
+        "nothing_to_refund", "bad_options", "reference_reused", "ok", "ok", "ok",
+      ],
+      "\(result.output)"
+    )
+    #expect(result.records.dropLast(2).last?.text("detail")?.contains("toro") == true)
+  }
+}
