@@ -24,7 +24,9 @@ struct FleetFailureTests {
     var watched = fleet.machines[0]
     watched.variables["TENDER_JOURNAL"] =
       "postgres://tender@127.0.0.1:\(cutter.port)/\(Self.database(fleet))"
-    var before = 0
+    // The first command of a machine asks once more: whether the server can be reached.
+    #expect(try watched.run(FleetTests.pay("Q0")).status == 0)
+    var before = cutter.questions
     func asked(_ words: [String]) throws -> Int {
       let run = try watched.run(words)
       #expect(run.status == 0, "\(run.errors)")
