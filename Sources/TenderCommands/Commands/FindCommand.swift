@@ -39,7 +39,6 @@ extension Action {
     ] + Catalogue.simulation,
     exits: [.auth, .notFound, .notSent, .providerError, .partial, .state],
     meanings: ["all": "show every match, not the latest 50"],
-    meanings: ["all": "show every match, not the latest 50"],
     csv: RecordCSV.payments,
     run: JournalCommands.find
   )

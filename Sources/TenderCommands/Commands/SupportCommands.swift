@@ -179,8 +179,8 @@ struct SupportCommands: CommandWork {
         let name = simulated.name.text
         let list = isFault ? simulated.faults.words : simulated.scenarios
         for word in list where exit == nil || word.exit == exit.map(Int32.init) {
-          let text = "\(word.name) \(word.meaning)".lowercased()
-          guard provider ?? name == name, words.allSatisfy(text.contains) else { continue }
+          let searched = "\(word.name) \(word.meaning)".lowercased()
+          guard provider ?? name == name, words.allSatisfy(searched.contains) else { continue }
           isFound = true
           show(word, isFault ? "--sim-fault" : "--sim-scenario", name, &text)
         }
