@@ -105,8 +105,8 @@ package enum RecordSchema {
     provider string --by provider: the provider
     status string --by status: the state of the payments
     payments! integer how many payments
-    charged! integer what was charged, minor units
-    refunded! integer what payers got back: refunded, voided after capture, or returned by the bank
+    charged! integer the charged amount, minor units
+    refunded! integer the amount returned to payers: refunded, voided after capture, or returned by the bank
     net! integer charged less refunded
     refunding integer refunds on their way or unknown, not yet in refunded, where there are any
     unknown integer how many payments have an unknown operation, where there are any

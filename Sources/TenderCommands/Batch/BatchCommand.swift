@@ -8,28 +8,27 @@ extension Action {
     .local(.writes),
     """
     batch: run many commands from a file
-    Runs one command a line: a JSON object with "command" (transact, confirm, cancel, refund,
-    tokenize, payment-status, mandate-status), "reference", and the long option names as keys, _
-    for -; repeated options as lists or objects. An "instrument" object is allowed and never
-    shown. Any provider in any line; the options here stand behind those of the line.
+    Runs one command a line. A line is a JSON object with "command", "reference", and the long
+    option names as keys, with _ for -. Commands are transact, confirm, cancel, refund, tokenize,
+    payment-status and mandate-status. Repeated options are lists or objects. An "instrument"
+    object is allowed and never shown. Each line can name its provider. Options of the line come
+    before the options here.
 
-    Every result is a record with its line; the last is a batch_summary. Exit 0 where every line
-    ended with 0, 14 where some did not, 9 where one is unknown, 130 or 143 where a signal ended
-    it, 8 where --deadline did. A line that cannot be read is an error record in its place. Ctrl-C
-    finishes what is under way, a sale that waits for its card ends cancelled, and the same
-    command with --resume goes on: what is done is printed with "replayed": true and never paid
-    again.
+    Every result is a record with its line; the last one is a batch_summary. Exit 0: every line
+    exited 0. 14: some did not. 9: one is unknown. 130 or 143: a signal ended it. 8: --deadline
+    ended it. A line that cannot be read is an error record in its place. Ctrl-C finishes the
+    lines under way; a sale that waits for its card is cancelled. The same command with --resume
+    continues. Finished lines are printed with "replayed": true and never paid again.
 
-    With --check nothing is sent: each line is read, and what it would be refused for is said now,
-    credentials that are missing too; a reference that two lines give to different payments as
-    well.
+    With --check nothing is sent. It reads each line and prints the reason for a refusal, such as
+    missing credentials. It also finds a reference that two lines give to different payments.
 
-    With --jobs many lines run at once; those that wait for the disk at the same time share one
-    sync, and connections that a line will need are opened ahead, one for every two lines at most.
+    With --jobs many lines run at once. Lines that wait for the disk share one sync. Connections
+    are opened ahead, at most one for every two lines.
 
-    Several runners may share a file: with --shard 3/10 each takes the lines of its own share, by
-    their reference; without it each takes every line, and one that another has under way is left
-    for the end. Each reference is charged once, where all use one journal.
+    Several runners may share a file. With --shard 3/10 each takes a share of the lines, by their
+    reference. Without it each takes every line, and leaves lines of other runners for the end.
+    Each reference is charged once, if all use one journal.
 
     A refund with "amount" needs a "refund_reference". Live lines need --env live and --yes here.
     $ tender batch payments.jsonl # every line of a file

@@ -9,7 +9,7 @@ extension Action {
     find: find a payment
     Finds payments in the journal by what a customer or a colleague knows: amount, day, last four
     digits, a name or e-mail address, a failure. REF is a reference or a provider's id; * in it
-    stands for any characters. Every filter narrows the search; --status may be repeated, and
+    matches any characters. Every filter narrows the search; --status may be repeated, and
     --status unknown finds every payment with an unknown operation. --amount also finds the
     requested amount of a payment that was approved in part.
 
@@ -24,7 +24,7 @@ extension Action {
     line has "group", the number of its group: jq -s 'group_by(.group)[]' makes a list of each.
     $ tender find --amount 10.50 --since yesterday --customer remi@example.com # which payment was
     this customer's
-    $ tender find --duplicates=1h --since today # who was charged twice today
+    $ tender find --duplicates=1h --since today # payers that were charged twice today
     $ tender find --order-by amount --limit 10 # the ten largest payments
     $ tender find --status open # payments that are not final
     $ tender find --online --amount 10.50 --since today # ask the provider, also for what was made

@@ -9,7 +9,7 @@ extension Action {
     .local(.writes),
     """
     journal import: copy payments from another journal
-    Reads the lines of tender journal export from a file or standard input, and copies them into
+    Reads the lines of tender journal export from a file or standard input. It copies them into
     the journal in use. Payments that the journal has already are not changed, so the same import
     can be repeated. A payment whose reference the journal has with other content is reported and
     left out (14).
@@ -71,8 +71,8 @@ extension Action {
     .local(.reads),
     """
     journal verify: check that the journal is whole
-    Reads the whole journal. It compares rows with their checksums, amounts with operations, the
-    history with its chain, and all with the mark beside the state folder. Damage, missing rows,
+    Reads the whole journal. It compares rows with their checksums, amounts with operations, and
+    the history with its chain. It compares all with the mark beside the state folder. Damage, missing rows,
     a copy or an older state exit 16, with a record for each.
 
     If a journal is a copy or incomplete, every command that can move money exits 16. Put the

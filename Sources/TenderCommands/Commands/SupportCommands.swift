@@ -27,9 +27,9 @@ extension Action {
     tender --env sandbox pays here. Other credentials are refused as the provider refuses them.
     Ctrl-C or SIGTERM stops the server.
 
-    Scenario, faults and clock are for requests without a header X-Tender-Simulator, which has its
-    own: see tender help simulator. POST /_simulator/advance with a time such as 26h as its body
-    moves the clock, POST /_simulator/reset forgets every payment.
+    Scenario, faults and clock are for requests without a header X-Tender-Simulator: see tender
+    help simulator. POST /_simulator/advance with a time such as 26h as its body moves the clock,
+    POST /_simulator/reset forgets every payment.
     $ tender simulator serve --port 8085 # serve on port 8085
     $ tender simulator serve --env-file simulator.env # then, in another shell: . ./simulator.env
     """,
@@ -69,10 +69,10 @@ extension Action {
     .local(.writes),
     """
     simulator advance: move the simulated clock forward
-    Moves the clock of the simulated providers forward: holds and barcodes expire, ACH payments settle
-    or are returned, the periods of mandates turn, refunds are executed, idempotency keys are
-    forgotten. It moves the world of this state folder, also while simulator serve has it. tender
-    itself goes by the same clock where the simulator is in its own process.
+    Moves the clock of the simulated providers forward. Holds and barcodes expire, ACH payments settle
+    or are returned, and refunds are executed. The periods of mandates turn, and idempotency keys are
+    forgotten. It moves the world of this state folder, also while simulator serve has it. With the
+    in-process simulator, tender uses the same clock.
     $ tender simulator advance 26h # a day and two hours later
     """,
     operands: [.init("TIME")],

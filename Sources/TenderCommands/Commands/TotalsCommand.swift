@@ -9,7 +9,7 @@ extension Action {
     """
     totals: print totals of payments
     Sums the payments in the journal: how many there are, what was charged, what payers got back,
-    and the net. Each env and each currency has its own row. --by adds rows: day, provider, status.
+    and the net. Each env and each currency is a separate row. --by adds rows: day, provider, status.
 
     A payment counts on the day when it was recorded, in the local time zone (TZ), with all its
     refunds. Refunded includes what was voided after capture, and what the bank returned. Refunds
