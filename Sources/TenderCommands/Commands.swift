@@ -2,7 +2,8 @@ extension Action {
   /// Every command, in the order in which help lists them; each is made when it is asked for.
   static let all: [@Sendable () -> Action] = [
     { transact }, { confirm }, { cancel }, { refund }, { tokenize }, { paymentStatus },
-    { mandateStatus }, { batch }, { find }, { totals }, { journalList }, { journalShow }, { journalResume },
+    { mandateStatus }, { batch }, { find }, { totals }, { journalList }, { journalShow },
+    { journalResume },
     { journalExport }, { journalImport }, { journalMigrate }, { journalGrants }, { journalPrune },
     { journalVerify }, { journalBackup }, { journalResolve }, { journalAccept }, { providers },
     { explain }, { doctor }, { simulatorServe }, { simulatorAdvance }, { simulatorReset },

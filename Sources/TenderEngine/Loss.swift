@@ -78,7 +78,8 @@ extension Fault {
       effect: .unknown,
       code: "outcome_unknown",
       "the request was sent and its result could not be recorded: \(failure.message)",
-      hint: "do not pay again; once the journal can be written, run the same command to see the result",
+      hint:
+        "do not pay again; once the journal can be written, run the same command to see the result",
       result: failure.result
     )
   }

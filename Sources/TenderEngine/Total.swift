@@ -1,4 +1,3 @@
-
 /// The sums of the payments of one group, in minor units of its currency.
 package struct Total: Sendable, Hashable {
   /// A key by which payments are grouped, besides their env and currency.

@@ -79,17 +79,10 @@ import Testing
     defer { binary.remove() }
     let folder = binary.home.appending(path: "my state").path
     let place = ["--state-dir", folder, "--json"]
-    for provider in [["--test-card", "visa"], ["--provider", "toro"]] {
-      let paid = try binary.run(
-        ["transact", "--amount", "9", "--hold", "--reference=-x"] + provider + place
-      )
-      #expect(paid.status == 0, "\(paid.errors)")
-    }
-    let several = try binary.run(["confirm", "--id=-x"] + place).errorRecord["error"]
-    #expect(
-      several?["hint"]
-        == "add --provider paytheory --env simulator or --provider toro --env simulator"
+    let paid = try binary.run(
+      ["transact", "--amount", "9", "--hold", "--reference=-x", "--provider", "toro"] + place
     )
+    #expect(paid.status == 0, "\(paid.errors)")
     let wait = ["payment-status", "--id=-x", "--wait", "--provider", "toro"]
     let held = try binary.run(wait + place).record["error"]?["hint"]?.text ?? ""
     let start = "tender --state-dir='\(folder)' --provider toro --env simulator"
@@ -106,8 +99,8 @@ import Testing
       let result = try binary.run(["journal"] + words + ["--state-dir", none, "--json"])
       #expect(result.status == 2)
       #expect(result.errorRecord["error"]?["message"]?.text == "there is no journal in \(none)")
+      if words == ["verify"] { #expect(!FileManager.default.fileExists(atPath: none)) }
     }
-    #expect(!FileManager.default.fileExists(atPath: none))
   }
 
   @Test func `an expected unknown line is counted as unknown`() throws {

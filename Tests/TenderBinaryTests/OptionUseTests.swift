@@ -162,8 +162,6 @@ import Testing
         }
       }
     }
-    let names = Self.catalogue.options.map(\.name)
-    #expect(Set(names).count == names.count)
     for command in Self.catalogue.commands {
       #expect(command.options.count == Set(command.options.map(\.name)).count, "\(command.name)")
     }

@@ -189,8 +189,9 @@ import Testing
 
 @Suite struct CatalogueTests {
   @Test func `has no name twice and an explanation for each`() {
-    let names = catalogue.options.map(\.name)
-    #expect(Set(names).count == names.count)
+    let names = Dictionary(grouping: catalogue.options.map(\.name)) { $0 }
+    // Two names mean something else for the commands that sum and search.
+    #expect(names.filter { $0.value.count > 1 }.keys.sorted() == ["by", "limit"])
     let shorts = catalogue.options.compactMap(\.short)
     #expect(Set(shorts).count == shorts.count)
     let commands = catalogue.commands.map(\.name)
@@ -199,7 +200,7 @@ import Testing
       #expect(!option.summary.isEmpty && option.summary.allSatisfy(\.isASCII))
     }
     for command in catalogue.commands {
-      for name in command.optionNames { #expect(names.contains(name), "\(command.name) \(name)") }
+      for name in command.optionNames { #expect(names[name] != nil, "\(command.name) \(name)") }
       #expect(!command.examples.isEmpty, "\(command.name)")
     }
   }
@@ -253,7 +254,7 @@ import Testing
   @Test(arguments: [
     ("card", "instruments"), ("csv", "output"), ("idempotency", "references"),
     ("read-only", "support"), ("upgrade", "installation"), ("uninstall", "installation"),
-    ("keys", "references"), ("postgres", "shared-journal"), ("flags", "options"),
+    ("keys", "credentials"), ("postgres", "shared-journal"), ("flags", "options"),
   ])
   func `finds a topic by the word that is looked for`(_ word: String, _ topic: String) throws {
     #expect(try HelpText(catalogue).text(for: [word]).hasPrefix(topic + ": "))

@@ -100,9 +100,10 @@ import Testing
     client.world.clock.advance(2000)
     #expect(try client.balance(Self.account) == [0, 0])
     let rows = try client.transactions(Self.account)
-    #expect(
-      rows.map { $0["type"]?.text } == ["payout", "refund", "payout", "merchant_account_payment"]
-    )
+    let types = rows.map { $0["type"]?.text ?? "" }
+    #expect(types.first == "payout" && types.last == "merchant_account_payment", "\(types)")
+    // A payout and a refund of one moment have no order.
+    #expect(types.dropFirst().dropLast().sorted() == ["payout", "refund"])
     let sum = rows.reduce(0) { sum, row in
       let amount = row["amount_in_minor"]?.boundedNumber ?? 0
       return row["status"] == "settled" ? sum + amount : sum - amount

@@ -27,7 +27,8 @@ extension Catalogue {
 
   private static let others: [any OptionKey] =
     [
-      Keys.refundReference, Keys.by, Keys.shard, Keys.since, Keys.until, Keys.before, Keys.status,
+      Keys.refundReference, Keys.by, Keys.groupBy, Keys.shard, Keys.since, Keys.until, Keys.before,
+      Keys.status,
       Keys.outcome, Keys.operation, Keys.finish, Keys.reason, Keys.lastFour, Keys.customer,
       Keys.limit, Keys.orderBy, Keys.duplicates, Keys.traceID, Keys.failure, Keys.all, Keys.online,
       Keys.jobs, Keys.rate, Keys.resume,

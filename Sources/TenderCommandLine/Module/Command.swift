@@ -226,8 +226,12 @@ package struct Command: Sendable {
       }
     }
     // By place: an option is large, and each comparison of a copy takes all of its parts along.
+    // A name such as --limit has another meaning for some commands: a command's own option comes first.
+    let keyed = keys.flatMap(\.options)
     let own = command.optionNames.compactMap { name in
-      known.indices.first { known[$0].name == name }
+      known.indices.first { place in
+        known[place].name == name && keyed.contains { $0 === known[place] }
+      } ?? known.indices.first { known[$0].name == name }
     }
     var options: [Option] = []
     for group in Option.Group.allCases {
