@@ -127,7 +127,8 @@ import Testing
       + #""name":"A B"}' > card.json; chmod 600 card.json"#
     let lines =
       #"echo '{"command":"transact","reference":"B-1","amount":"5","test_card":"visa"}' "#
-      + "| tee payments.jsonl > smoke.jsonl"
+      + "| tee payments.jsonl > smoke.jsonl; "
+      + #"printf 'Order,Total,test_card,Note\nC-1,5,visa,x\n' > orders.csv"#
     let unknown = "\(pay) ORDER-1042 --sim-fault part2:reset-before; true"
     return switch command {
     case "transact": example.contains("--original") ? [sale] : [card]

@@ -74,7 +74,7 @@ import Testing
     #expect(closed.record["error"]?["retry"]?["class"] == "same_command")
   }
 
-  @Test func `suggested commands name the folder and the provider that they need`() throws {
+  @Test func `suggested commands name the folder that they need`() throws {
     let binary = try Binary()
     defer { binary.remove() }
     let folder = binary.home.appending(path: "my state").path
@@ -85,7 +85,7 @@ import Testing
     #expect(paid.status == 0, "\(paid.errors)")
     let wait = ["payment-status", "--id=-x", "--wait", "--provider", "toro"]
     let held = try binary.run(wait + place).record["error"]?["hint"]?.text ?? ""
-    let start = "tender --state-dir='\(folder)' --provider toro --env simulator"
+    let start = "tender --state-dir='\(folder)'"
     #expect(
       held == "to charge it: \(start) confirm --id='-x'; to release it: \(start) cancel --id='-x'"
     )

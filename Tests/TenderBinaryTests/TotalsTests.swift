@@ -86,7 +86,7 @@ import Testing
         """
     )
     guard Judge.has("pty") else { return }
-    let (exit, screen) = try binary.onTerminal(words, [])
+    let (exit, screen) = try binary.onTerminal(words, [], width: 100)
     #expect(exit == 0)
     // 1050 of 2000 is 10.5 of 20 columns.
     #expect(screen.contains("10.50 USD           ██████████▌"), "\(screen)")

@@ -366,8 +366,8 @@ package enum Keys {
     .general,
     "FORMAT",
     choices: ["auto", "table", "jsonl", "json", "csv", "raw"],
-    "auto is a table on a terminal and JSON lines elsewhere; json is jsonl; csv is for lists of payments; "
-      + "raw prints only the values of --fields"
+    "auto is a table on a terminal and JSON lines elsewhere. json is jsonl. csv is for lists of "
+      + "payments. raw prints only the values of --fields"
   )
   package static let json = Key<Bool>("json", .general, "the same as --output jsonl")
   package static let fields = Key<String>(

@@ -20,7 +20,8 @@ package struct TableStyle: Sendable {
 
 /// One value of a table in one line.
 enum TableCell {
-  /// Members that are amounts of money in minor units, ours and the providers'.
+  /// Members that are amounts of money in minor units, ours and the providers', and the statuses under
+  /// which they may be summed up; `unknown` counts payments.
   private static let moneyNames: Set<String> = Set(
     [
       "amount", "requested_amount", "captured_amount", "released_amount", "voided_amount",
@@ -30,41 +31,31 @@ enum TableCell {
       "fee", "fees", "gross_amount", "net_amount", "amount_in_minor", "maximum_individual_amount",
       "maximum_available_amount", "current_amount",
       "maximum_amount", "minimum_amount",
-    ]
+    ] + Status.allCases.filter { $0 != .unknown }.map(\.rawValue)
   )
-  /// The statuses under which a batch sums amounts up, inside another member.
-  private static let statusNames = Set(Status.allCases.map(\.rawValue))
 
   /// Returns whether a member of this name is an amount in minor units.
   static func isMoney(_ name: String) -> Bool { moneyNames.contains(name) }
 
   /// One value in one line; amounts of money as people write them.
-  static func text(
-    _ value: JSON,
-    _ key: String,
-    _ currency: Currency?,
-    isInner: Bool = false
-  ) -> String {
+  static func text(_ value: JSON, _ key: String, _ currency: Currency?) -> String {
     switch value {
     case .null: ""
     case .bool(let truth): truth ? "yes" : "no"
     case .integer(let number):
-      if moneyNames.contains(key) || isInner && statusNames.contains(key), let currency {
+      if moneyNames.contains(key), let currency {
         Money(minorUnits: number, currency: currency).text
       } else {
         String(number)
       }
     case .number(let text): text
     case .string(let text): Printable.text(text)
-    case .array(let elements):
-      elements.map { text($0, "", currency, isInner: isInner) }.joined(separator: ", ")
+    case .array(let elements): elements.map { text($0, "", currency) }.joined(separator: ", ")
     case .object(let inner):
-      inner.members.map {
-        "\(Printable.text($0.key))=\(text($0.value, $0.key, currency, isInner: true))"
-      }
-      .joined(
-        separator: " "
-      )
+      inner.members.map { "\(Printable.text($0.key))=\(text($0.value, $0.key, currency))" }
+        .joined(
+          separator: " "
+        )
     }
   }
 

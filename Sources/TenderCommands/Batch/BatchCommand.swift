@@ -20,9 +20,9 @@ extension Action {
     lines under way; a sale that waits for its card is cancelled. The same command with --resume
     continues. Finished lines are printed with "replayed": true and never paid again.
 
-    With --check nothing is sent. It reads each line and prints the reason for a refusal: missing
-    credentials, a read-only profile, a refund by amount without a name, a reference of two
-    different payments, or an unknown reference to confirm, cancel or refund.
+    With --check nothing is sent. It reads each line and prints the reason for a refusal, such as
+    missing credentials or a read-only profile. It finds a reference of two different payments. It
+    also finds an unknown reference to confirm, cancel or refund.
 
     --csv FILE reads a CSV file instead (RFC 4180, UTF-8): a header, then one line for each row. A
     column has the name of its key, such as amount, refund_reference or metadata.table. --map
@@ -77,7 +77,7 @@ struct BatchCommand: CommandWork {
       throw .badOptions("--csv and FILE exclude each other", hint: "give one of them")
     }
     if csv == nil, invocation.has(Keys.map) {
-      throw .badOptions("--map goes with --csv", hint: "add --csv FILE, or leave it out")
+      throw .badOptions("--map needs --csv", hint: "add --csv FILE, or leave it out")
     }
     let jobs = jobs(try invocation.value(Keys.jobs) ?? 4)
     let rate = try invocation.value(Keys.rate)

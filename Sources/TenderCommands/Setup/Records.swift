@@ -3,15 +3,6 @@ internal import TenderEngine
 internal import TenderJournal
 internal import TenderModel
 
-/// The provider, env and reference of a command, for the record of a fault that comes later.
-struct RecordSubject {
-  var provider: ProviderName?
-  var env: Env?
-  var reference: String?
-  /// Whether it is one of a list, whose reading no other question to the journal interrupts.
-  var isListed = false
-}
-
 extension RecordSubject {
   init(_ report: Report) {
     self.init(provider: report.provider, env: report.env, reference: report.reference?.text)
