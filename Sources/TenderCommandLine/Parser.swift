@@ -80,6 +80,11 @@ package struct Parser {
         "see: tender help \(command.name)"
       )
     }
+    // Words are read before the command is known: an option of this name may be repeated with another one.
+    for option in command.options where !option.repeats && option.value != .flag {
+      guard typed.values[option.name, default: []].count > 1 else { continue }
+      throw .usage("bad_value", "--\(option.name) was given twice", "give it once")
+    }
     let ids = typed.values[Keys.id.option.name] ?? []
     try checkOperands(operands + ids, command)
     let invocation = Invocation(

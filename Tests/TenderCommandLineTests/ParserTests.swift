@@ -112,6 +112,11 @@ import Testing
       message: "--amount was given twice",
       hint: "give it once"
     ),
+    Bad(
+      line: "find --limit 1 --limit 2",
+      message: "--limit was given twice",
+      hint: "give it once"
+    ),
     Bad(line: "transact --json=1", message: "--json takes no value", hint: "write --json alone"),
     Bad(
       line: "transact --test-card viza",
