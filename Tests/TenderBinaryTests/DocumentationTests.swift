@@ -77,13 +77,17 @@ import Testing
     #expect(count > 12)
   }
 
-  /// An amount, and runs one after the other: what is added to the command, and the script's exit.
+  /// An amount, and runs one after the other: what is added to the command, and the script's exit. Three of them
+  /// pay, and end as a killed command, one that `timeout` cut off, and a bug.
   private static let scripts: [(amount: String, runs: [(more: String, exit: Int32)])] = [
     ("5", [("", 0)]),
     ("5", [("--sim-fault part2:reset-before", 75), ("", 0), ("", 0)]),
     ("1.93", [("--sim-fault part2:reset-before", 75), ("", 1), ("", 1)]),
     ("1.93", [("", 1)]),
     ("5", [("--sim-fault token:close-before", 75), ("", 0)]),
+    ("5", [("; kill -9 $$", 75), ("", 0)]),
+    ("5", [("; exit 124", 75), ("", 0)]),
+    ("5", [("; exit 1", 75), ("", 0)]),
     ("5", [("--hold", 1)]),
     ("", [("", 1)]),
   ]
@@ -104,7 +108,7 @@ import Testing
     try FileManager.default.removeItem(at: bin.appending(path: "tender"))
     _ = try shell(Self.before("transact", "")[0], binary, bin)
     for (more, exit) in runs {
-      let wrapper = "#!/bin/sh\nexec \(binary.executable.path) \"$@\" \(more)\n"
+      let wrapper = "#!/bin/sh\n\(binary.executable.path) \"$@\" \(more)\n"
       let file = bin.appending(path: "tender")
       try wrapper.write(to: file, atomically: true, encoding: .utf8)
       try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
