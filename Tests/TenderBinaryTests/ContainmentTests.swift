@@ -239,11 +239,15 @@ private import Glibc
   /// A process of the same user can neither attach nor read, and a crash leaves no memory behind.
   @Test(.enabled(if: mayLook, "only root on Linux can start it as somebody else"))
   func `shows its memory to nobody`() throws {
+    // The state's mark is beside the state, so both are in a folder that is removed.
+    let folder = URL(filePath: "/tmp/served-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    #expect(unsafe chown(folder.path, 65534, 65534) == 0)
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/setpriv")
     process.arguments = [
       "--reuid", "65534", "--clear-groups", Binary.path.path, "simulator", "serve", "--json",
-      "--state-dir", "/tmp/served-\(UUID().uuidString)",
+      "--state-dir", folder.appending(path: "state").path,
     ]
     process.environment = ["PATH": "/usr/bin:/bin"]
     let output = Pipe()
@@ -253,7 +257,7 @@ private import Glibc
     defer {
       process.terminate()
       process.waitUntilExit()
-      try? FileManager.default.removeItem(atPath: process.arguments?.last ?? "")
+      try? FileManager.default.removeItem(at: folder)
     }
     #expect(!(try Served.addresses(output)).isEmpty)
     // What cannot be read of a process belongs to root, whoever runs it.

@@ -8,21 +8,22 @@ import Testing
 /// The lease, its fence, and what a shared journal says of itself.
 @Suite(.enabled(if: PostgresCluster.isAvailable, Comment(rawValue: PostgresCluster.isMissing)))
 final class SharedJournalTests {
+  /// Holds the folders, and the marks beside them.
+  let root = FileManager.default.temporaryDirectory.appending(path: "s-\(UUID().uuidString)")
   let folders: [URL]
   let clock = ManualClock()
   let provider = ProviderName("paytheory")
   let address: String
 
   init() throws {
-    folders = try (0..<2).map { _ in
-      let folder = FileManager.default.temporaryDirectory.appending(path: "s-\(UUID().uuidString)")
+    folders = [root.appending(path: "0"), root.appending(path: "1")]
+    for folder in folders {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      return folder
     }
     address = try PostgresCluster.shared().database()
   }
 
-  deinit { for folder in folders { try? FileManager.default.removeItem(at: folder) } }
+  deinit { try? FileManager.default.removeItem(at: root) }
 
   var database: String { String(address.split(separator: "/").last ?? "") }
 
