@@ -1,21 +1,21 @@
 package import TenderModel
 
-/// Time as an argument: the real clock, or a simulated one that stands still until it is paused.
+/// Time as an argument: the real clock, or a simulated one that moves only in `pause`.
 package protocol Clock: Sendable {
   /// Milliseconds since 1970, UTC.
   var now: Int { get }
-  /// Milliseconds on a clock that nobody sets; only differences mean anything.
+  /// Milliseconds on a monotonic clock. Only differences between two values mean anything.
   var uptime: Int { get }
-  /// Now, on the machine's own clock, as another process on it reads it.
+  /// The current moment of the machine's monotonic clock, which all its processes share.
   var moment: Moment { get }
-  /// Waits. Throws where a signal ends the wait.
+  /// Waits. Throws if a signal ends the wait.
   func pause(milliseconds: Int) throws(Fault)
 }
 
-/// A moment on the machine's own clock: it goes on while the machine sleeps, nobody sets it, and it
-/// begins anew with each boot.
+/// A moment on the machine's monotonic clock. The clock runs while the machine sleeps, cannot be set, and
+/// starts again with each boot.
 package struct Moment: Sendable, Hashable {
-  /// Which boot of the machine it is of.
+  /// The boot that the moment belongs to.
   package let boot: String
   /// Milliseconds since that boot.
   package let milliseconds: Int
@@ -25,7 +25,7 @@ package struct Moment: Sendable, Hashable {
     self.milliseconds = milliseconds
   }
 
-  /// The moment that `text` writes.
+  /// Reads a moment from the form of `text`.
   package init?(_ text: String) {
     let parts = text.split(separator: " ")
     guard parts.count == 2, let milliseconds = Int(parts[1]),
@@ -36,30 +36,31 @@ package struct Moment: Sendable, Hashable {
 
   package var text: String { "\(boot) \(milliseconds)" }
 
-  /// How many milliseconds have passed at least since an earlier moment: over a boot, those since it.
+  /// The least number of milliseconds since an earlier moment. After another boot, it is the time since that
+  /// boot.
   package func elapsed(since earlier: Moment) -> Int {
     boot == earlier.boot ? max(0, milliseconds - earlier.milliseconds) : milliseconds
   }
 }
 
-/// The moment by which an answer must be there, on a clock's `uptime`.
+/// The time by which an answer must arrive, on a clock's `uptime`.
 package struct Deadline: Sendable {
   package let uptime: Int
   private let clock: any Clock
 
-  /// `milliseconds` from now.
+  /// Creates a deadline some milliseconds from now.
   package init(in milliseconds: Int, on clock: any Clock) {
     uptime = clock.uptime + milliseconds
     self.clock = clock
   }
 
-  /// How many milliseconds are left; 0 where none are.
+  /// The number of milliseconds left; 0 after the deadline.
   package var remaining: Int { max(0, uptime - clock.uptime) }
 }
 
-/// Randomness as an argument: the system's, or a seeded one for output that repeats.
+/// Randomness as an argument: the system's, or a seeded source for repeatable output.
 package protocol Randomness: Sendable {
-  /// That many random bytes.
+  /// Returns that many random bytes.
   func bytes(_ count: Int) -> [UInt8]
 }
 
@@ -72,7 +73,7 @@ extension Randomness {
     return UUIDText.format(raw)
   }
 
-  /// That many letters and digits, each of `alphabet` as likely as any other.
+  /// Returns that many characters of `alphabet`, each equally likely.
   package func text(_ count: Int, from alphabet: String) -> String {
     let letters = Array(alphabet)
     let limit = 256 / letters.count * letters.count
@@ -86,9 +87,9 @@ extension Randomness {
   }
 }
 
-/// How sixteen bytes are written as a UUID.
+/// The text form of a UUID.
 package enum UUIDText {
-  /// Upper-case hexadecimal in groups of 8, 4, 4, 4 and 12.
+  /// Returns upper-case hexadecimal in groups of 8, 4, 4, 4 and 12.
   package static func format(_ bytes: [UInt8]) -> String {
     var text = ""
     for (index, byte) in bytes.prefix(16).enumerated() {
@@ -99,27 +100,27 @@ package enum UUIDText {
   }
 }
 
-/// A wish to stop that came from outside (a signal).
+/// A request from outside (a signal) to stop.
 package protocol Interruption: Sendable {
-  /// What stops the run: `interrupted`, `terminated` or `hungUp`; nil while nothing does.
+  /// The reason to stop: `interrupted`, `terminated` or `hungUp`; nil without one.
   var kind: Fault.Kind? { get }
-  /// A descriptor that becomes readable at that moment, to be polled beside others.
+  /// A descriptor that becomes readable when a stop is requested, to be polled beside others.
   var descriptor: Int32? { get }
-  /// Takes the wish as heard, so that what answers it is not stopped by it.
+  /// Marks the request as handled, so that the cleanup after it can run.
   func acknowledge()
 }
 
 extension Interruption {
   package func acknowledge() {}
 
-  /// Throws where a stop was asked for.
+  /// Throws if a stop was requested.
   package func check() throws(Fault) {
     guard let kind else { return }
     throw .stopped(by: kind, underWay: "nothing was under way")
   }
 }
 
-/// For work that no signal stops, such as reading the time for a record.
+/// An interruption that never comes, for work that no signal stops, such as reading the time for a record.
 package struct NeverInterrupted: Interruption {
   package init() {}
 
@@ -129,7 +130,7 @@ package struct NeverInterrupted: Interruption {
 }
 
 extension Fault {
-  /// The end by a signal; says whether a request was under way.
+  /// A run that a signal ended. `underWay` is the end of the message, about a request that was under way.
   package static func stopped(
     by kind: Fault.Kind,
     effect: Effect = .none,

@@ -1,11 +1,11 @@
 package import TenderModel
 
-/// Why a command is refused, in sentences that are true of the payment's money.
+/// Faults for refused commands. Each message is true of the payment's money.
 extension Payment {
-  /// The reference as a message has it.
+  /// The reference, quoted for a message.
   private var name: String { reference.quotedForMessage }
 
-  /// A conflict, whose hint is to look at the payment where there is no better one.
+  /// A conflict. Without a better hint, the hint is to look at the payment.
   private func conflict(code: String, _ message: String, hint: String? = nil) -> Fault {
     let look = "see: tender journal show \(shellReference)"
     return .conflict(code, message, hint ?? look)
@@ -29,7 +29,7 @@ extension Payment {
     )
   }
 
-  /// The commands that go on with the payment as it is.
+  /// The commands that can follow in the payment's current state.
   private var nextStep: String {
     switch state.status {
     case .requiresConfirmation where kind == .payment:
@@ -41,7 +41,7 @@ extension Payment {
     }
   }
 
-  /// A capture of something that is not held, with the provider's documented words for it.
+  /// A capture where nothing is held. `execute` adds the provider's documented answer.
   func nothingToCapture(_ traits: Traits) -> Fault {
     var fault = conflict(
       code: "no_auth",
@@ -78,7 +78,7 @@ extension Payment {
     return Fault(.unsupported, code: "method_unsupported", message, hint: "leave --amount out")
   }
 
-  /// A cancel of something that is cancelled already, or never was.
+  /// A cancel of a payment that is cancelled already, or that never took money.
   package var nothingToCancel: Fault {
     conflict(code: "nothing_to_cancel", "there is nothing to cancel: \(sentence)")
   }
@@ -126,7 +126,7 @@ extension Payment {
     )
   }
 
-  /// A refund of an amount in minor units that is not left; nil where it is.
+  /// Returns the refusal of a refund above the amount that is left, in minor units; nil if it fits.
   func refundExceeds(_ amount: Int) -> Fault? {
     let left = state.leftToRefund
     guard left > 0 else {
@@ -156,7 +156,7 @@ extension Payment {
     )
   }
 
-  /// Another command's refund was unknown and is known now: this one was not sent.
+  /// Refuses a refund after a look found the result of an earlier, unknown one. The new refund was not sent.
   func earlierRefundResolved(_ earlier: Operation, _ request: RefundRequest) -> Fault {
     let words =
       switch earlier.state.name {
@@ -175,7 +175,9 @@ extension Payment {
     )
   }
 
-  /// A refund was refused, and the provider shows one that this journal does not know.
+  /// Refuses a refund because the provider shows another one that this journal does not have.
+  ///
+  /// That one may be an earlier refund that the provider refused.
   func refusedRefundFound(_ amount: Int, isPending: Bool) -> Fault {
     conflict(
       code: "earlier_refund_resolved",
@@ -188,19 +190,19 @@ extension Payment {
     )
   }
 
-  /// The refunds in use that were asked for by an amount without a name.
+  /// The active refunds that have an amount and no name.
   package var unnamedRefunds: [Operation] {
     reversals.filter { $0.isAlive && $0.name == nil && !$0.isRest }
   }
 
-  /// What an operation did or does, in words.
+  /// The amount of an operation, with its currency.
   package func text(of operation: Operation) -> String {
     text(ofMinorUnits: operation.effectiveAmount)
   }
 }
 
 extension Fault {
-  /// No payment by that reference or id.
+  /// There is no payment with that reference or id.
   package static func unknownHandle(_ handle: String) -> Fault {
     Fault(
       .notFound,
@@ -212,16 +214,16 @@ extension Fault {
 }
 
 extension Payment {
-  /// The reference as a shell takes it.
+  /// The reference, quoted for a shell.
   package var shellReference: String { reference.text.shellOperand }
 
-  /// The reference under which an unknown result is found out, as a shell takes it: a refund at the reader has one of
-  /// its own.
+  /// The reference of the unknown operation, quoted for a shell. A refund at the reader has a separate
+  /// reference.
   package var unknownReference: String {
     unknowns.first?.link.map { $0.text.shellOperand } ?? shellReference
   }
 
-  /// What it is, in a sentence that is true of its money.
+  /// A sentence about the payment that is true of its money.
   package var sentence: String {
     let name = reference.quotedForMessage
     let state = state
@@ -254,7 +256,7 @@ extension Payment {
 }
 
 extension String {
-  /// The text as one word of a POSIX shell.
+  /// The text, quoted as one argument of a POSIX shell.
   package var shellQuoted: String {
     let isPlain =
       !isEmpty && first != "-"
@@ -266,7 +268,7 @@ extension String {
     return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"
   }
 
-  /// The text as the ID operand of a suggested command: one with a leading dash would be an option.
+  /// The text as the ID operand of a suggested command. An id with a leading dash would be read as an option.
   package var shellOperand: String { hasPrefix("-") ? "--id=\(shellQuoted)" : shellQuoted }
 
   /// The text as the value of an option of a suggested command.

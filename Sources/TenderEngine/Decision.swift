@@ -1,29 +1,27 @@
 package import TenderModel
 
-/// What a command is going to do with a payment, for dry runs and questions.
+/// The effect that a command would have, for dry runs and questions.
 package enum Plan: String, Sendable {
   case send, capture, void, refund, revoke, replay, look, finish, proceed
 }
 
-/// What a command means for a payment as it is: pure, from its operations alone.
+/// The next step of a command on a payment, computed from the payment's operations alone.
 ///
-/// The rules are those of README, 7 and 10.
+/// The rules are in README, sections 7 and 10.
 package enum Decision: Sendable {
   /// Record this operation and send it.
   case run(Operation)
-  /// Answer with what an operation came to; nothing is sent and nothing is written.
+  /// Report the result of an earlier operation. Nothing is sent and nothing is written.
   case replay(Int)
-  /// Go on with an attempt that waits for its payer.
+  /// Continue an attempt that waits for its payer.
   case proceed(Int)
-  /// Another command left this operation unknown: look, and decide again.
+  /// An operation of another command is unknown: look, and decide again.
   case look(Int)
-  /// This command's own operation is unknown: end it, and decide again.
+  /// An operation of this command is unknown: finish it, and decide again.
   case finish(Int)
   case refuse(Fault)
 
-  /// The plan in one word.
-  ///
-  /// Throws what is refused.
+  /// Returns the plan. Throws the fault of a refusal.
   func plan() throws(Fault) -> Plan {
     switch self {
     case .run(let draft) where draft.isAttempt: .send
@@ -40,7 +38,7 @@ package enum Decision: Sendable {
 // MARK: An order
 
 extension Decision {
-  /// Decides for an order; `newAttempt` is the operator's `--new-attempt`.
+  /// Decides for an order. `newAttempt` is `--new-attempt`.
   package static func transact(
     _ draft: Operation,
     on payment: Payment?,
@@ -48,7 +46,7 @@ extension Decision {
     _ traits: Traits
   ) -> Decision {
     guard let payment, let attempt = payment.attempt else { return .run(draft) }
-    // Its process died before anything was sent; or it provably had no effect.
+    // The attempt was never sent, because its process died, or it provably had no effect.
     if [.prepared, .failed].contains(attempt.state.name) { return .run(draft) }
     let different = attempt.differences(from: draft)
     if attempt.isUnknown, different.isEmpty { return .finish(attempt.sequence) }
@@ -59,11 +57,11 @@ extension Decision {
       return isOver && state.isFinal ? .run(draft) : .refuse(payment.attemptStands)
     }
     guard different.isEmpty else { return .refuse(payment.otherContent(different)) }
-    // A hold that answers a charge would look paid to a script.
+    // A replayed hold would look like a paid charge to a script.
     if !isOver, Set([attempt.kind, draft.kind]) == [.authorize, .charge] {
       return .refuse(payment.otherContent(["way of capture (--hold)"]))
     }
-    // All of it may have been reversed: that is looked at before it is called paid.
+    // An unknown reversal may have returned the whole amount: look before the payment is shown as paid.
     let mayBeReversed = state.isCaptured && state.refunded + state.refunding >= state.captured
     if state.status == .unknown || mayBeReversed, let unknown = payment.unknown() {
       return .look(unknown.sequence)
@@ -74,13 +72,13 @@ extension Decision {
 }
 
 extension Operation {
-  /// The names of what is not the same in two orders.
+  /// The names of the members in which two orders differ.
   func differences(from other: Operation) -> [String] {
     let names = Set(content.members.map(\.key) + other.content.members.map(\.key)).sorted()
-    // The holder's name is stored for searches. Payments from before lack it.
+    // The holder's name is stored for searches. Payments of earlier versions lack it.
     var different = names.filter { name in
       if name == Self.holder { return false }
-      // What was not kept as it was typed is known by its fingerprint alone.
+      // A member that the journal stores only as a keyed hash is compared by that hash.
       if let print = fingerprints[name] {
         return !Self.isSame(print, other.fingerprints[name] ?? .null)
       }
@@ -94,7 +92,8 @@ extension Operation {
     return different
   }
 
-  /// Whether two keyed hashes are the same, or were made under different keys and tell nothing.
+  /// Whether two keyed hashes are equal. Hashes made under different keys cannot be compared, and count as
+  /// equal.
   private static func isSame(_ one: JSON, _ other: JSON) -> Bool {
     if one == other { return true }
     guard let first = one.text?.split(separator: ":"),
@@ -108,7 +107,7 @@ extension Operation {
 // MARK: A capture
 
 extension Decision {
-  /// Decides for `confirm`; `amount` is nil for all that is authorized.
+  /// Decides for `confirm`. `amount` is nil for all that is authorized.
   package static func capture(
     _ amount: Int?,
     of payment: Payment,
@@ -119,10 +118,10 @@ extension Decision {
       return .refuse(payment.nothingToCapture(traits))
     }
     let state = payment.state
-    // A cancel that has no answer yet is never turned into a capture.
+    // While a cancel has no answer, no capture is sent.
     if let void = payment.unknown(.void) { return .look(void.sequence) }
     if let own = payment.unknown(.capture) {
-      // Of another amount, it is another command's.
+      // A capture of another amount belongs to another command.
       return amount == nil || amount == own.amount ? .finish(own.sequence) : .look(own.sequence)
     }
     if attempt.isUnknown { return .look(attempt.sequence) }
@@ -137,7 +136,7 @@ extension Decision {
     }
     let isOpen = [.waiting, .processing].contains(attempt.state.name)
     if state.isCaptured, !(traits.hasPayerFlow && isOpen) {
-      // What was captured and then voided is shown as the payment is.
+      // A payment that was captured and then voided replays its attempt.
       if state.status == .cancelled { return .replay(attempt.sequence) }
       let done = payment.followers.last { operation in
         operation.kind == .capture && [.succeeded, .processing].contains(operation.state.name)
@@ -167,10 +166,10 @@ extension Decision {
     guard let attempt = payment.attempt, payment.kind != .storedMethod else {
       return .refuse(payment.nothingToCancel)
     }
-    // Its own request, whose answer was lost.
+    // This command's request, sent by an earlier run that got no answer.
     if let own = payment.unknown(.void, .revoke) { return .finish(own.sequence) }
     if attempt.isUnknown {
-      // Without a look-up the advice that undoes it is all that can be asked.
+      // Without a look-up, the cancellation advice is the only request that can end it.
       return traits.canLookUp ? .look(attempt.sequence) : .finish(attempt.sequence)
     }
     if let unknown = payment.unknown(), traits.canLookUp,
@@ -181,7 +180,7 @@ extension Decision {
     return cancelKnown(request, of: payment, attempt, traits, at: now)
   }
 
-  /// Decides for a payment of which everything is known, but for what is undone like the rest.
+  /// Decides for a payment with no unknown operation that has to be looked at first.
   private static func cancelKnown(
     _ request: RefundRequest,
     of payment: Payment,
@@ -202,11 +201,11 @@ extension Decision {
       return isThere ? .run(Operation(.revoke, at: now)) : .refuse(payment.nothingToCancel)
     }
     if state.isHeld { return void(state.authorized) }
-    // A lost capture is undone like a known one.
+    // Without a look-up, the same void undoes a lost capture and a known one.
     if !traits.canLookUp, payment.unknown(.capture) != nil { return void(attempt.effectiveAmount) }
     switch attempt.state.name {
     case .waiting, .processing:
-      // What is suspended at a provider that cannot be asked ends by its void.
+      // A suspended sale at a provider without a look-up is ended by a void.
       let isSuspended = !traits.canLookUp && attempt.state.name == .processing && !state.isCaptured
       if traits.hasPayerFlow || isSuspended { return void(attempt.amount) }
       guard state.isCaptured else { return .refuse(payment.cannotCancelWaiting) }
@@ -214,7 +213,7 @@ extension Decision {
     case .prepared, .sent, .declined, .cancelled, .expired, .failed, .returned:
       return .refuse(payment.nothingToCancel)
     }
-    // Money that went to the payer by an order of its own.
+    // An attempt that is a refund: the money went to the payer.
     if attempt.kind == .refund { return void(attempt.effectiveAmount) }
     guard traits.cancelsCaptured else { return .refuse(payment.tooLateToCancel) }
     return refund(request, of: payment, traits, at: now)
@@ -237,7 +236,7 @@ extension Decision {
     if let asked = request.amount?.currency, let paid = payment.currency, asked != paid {
       return .refuse(payment.wasPaid(in: paid))
     }
-    // One that was only recorded was never sent: its process has died.
+    // A refund that is only recorded was never sent, because its process died.
     let alive = payment.reversals.filter { $0.isAlive && $0.state != .prepared && $0.link == nil }
     let named = alive.last {
       $0.name == request.name?.text && ($0.name != nil || request.isSame(as: $0))
@@ -247,7 +246,7 @@ extension Decision {
       return named.isUnknown ? .finish(named.sequence) : .replay(named.sequence)
     }
     if attempt.isUnknown { return .look(attempt.sequence) }
-    // While another refund is unknown no further one is opened.
+    // While another refund is unknown, no further refund is sent.
     if let unknown = payment.followers.last(where: { $0.isUnknown && $0.link == nil }) {
       return .look(unknown.sequence)
     }
@@ -272,7 +271,7 @@ extension Decision {
 }
 
 extension Payment {
-  /// The last operation on the current attempt whose result is unknown, of some kinds or of any.
+  /// The last unknown operation on the current attempt, of the given kinds or of any kind.
   fileprivate func unknown(_ kinds: Operation.Kind...) -> Operation? {
     followers.last { $0.isUnknown && (kinds.isEmpty || kinds.contains($0.kind)) }
   }

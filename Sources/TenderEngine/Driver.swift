@@ -1,19 +1,19 @@
 import TenderModel
 
-/// Applies what a provider says to a payment: the only place where an outcome becomes a state.
+/// Applies a provider's outcomes to a payment. No other place turns an outcome into a state.
 struct Driver {
   let journal: any Journal
   let clock: any Clock
-  /// Whether the provider's states alone are announced.
+  /// Whether only the states that the provider names are announced.
   let namesItsStates: Bool
   let announce: (String) -> Void
 
-  /// Shows a state, where the provider has no names of its own for them.
+  /// Announces a state, unless the provider names its states itself.
   func say(_ state: String) { if !namesItsStates { announce(state) } }
 
-  /// The payment with an outcome of one of its operations.
+  /// Returns the payment with the outcome of an operation.
   ///
-  /// Throws `internal` for what cannot happen in the operation's state.
+  /// Throws `internal` if the operation's state does not allow it.
   func applied(
     _ outcome: Outcome,
     _ event: Operation.Event,
@@ -43,8 +43,8 @@ struct Driver {
     return next
   }
 
-  /// The payment with a fault of one of its operations: unknown stays `sent`, effect none leaves it as it was
-  /// before, or ends it.
+  /// Returns the payment after the fault of an operation. With effect unknown, the operation stays `sent`.
+  /// With effect none, it goes back to `before`, or fails if it was new.
   func failed(
     _ fault: Fault,
     _ payment: Payment,
@@ -58,7 +58,7 @@ struct Driver {
       guard operation.isUnknown else { return payment }
       try next.move(sequence, .lose, to: operation.state, at: now) { $0.fault = fault }
     } else if before.name != .prepared {
-      // A payer's flow, or a hold: it is as it was found.
+      // A payer's flow or a hold returns to the state before this run.
       if operation.isUnknown { try next.move(sequence, .revert, to: before, at: now) }
     } else {
       try next.move(sequence, .fail, to: .failed, at: now) { operation in
@@ -70,7 +70,7 @@ struct Driver {
     return next
   }
 
-  /// Writes what changed of a payment, as of now.
+  /// Writes the changes of a payment, and sets its time of change to now.
   func write(
     _ payment: inout Payment,
     _ sequence: Int,
@@ -83,7 +83,7 @@ struct Driver {
 }
 
 extension Operation.State {
-  /// The state as the journal keeps it.
+  /// The state in the form that the journal stores.
   var kept: Operation.State {
     if case .waiting(let action?) = self { return .waiting(action.kept) }
     return self
@@ -91,23 +91,23 @@ extension Operation.State {
 }
 
 extension Operation {
-  /// Takes in what a provider's answer says of it.
+  /// Applies a provider's answer to the operation.
   mutating func take(_ outcome: Outcome) {
     if isReversal, outcome.isVoid { kind = .void }
     id = outcome.id ?? id
     if let said = outcome.amount, said != amount {
-      // What is asked for can be known only by the provider: a fee within it.
+      // Only the provider may know the amount, for example with its fee. Then no amount was asked for.
       if amount == nil { amount = said } else { approved = said }
     }
     result = outcome.result
-    // What is missing from this run's input says nothing about the operation.
+    // A fault `pending` means that this run lacks an input. It is no fact about the operation.
     fault = outcome.fault?.kind == .pending ? nil : outcome.fault
     if !isHold { preparation = nil }
   }
 }
 
 extension Outcome {
-  /// The state that it puts an operation in: a reversal that cancelled something has succeeded.
+  /// The state that the outcome gives the operation. A reversal that cancelled something has succeeded.
   func state(for operation: Operation) -> Operation.State? {
     switch operation.kind {
     case .void, .revoke, .refund:
@@ -118,27 +118,29 @@ extension Outcome {
 }
 
 extension Payment {
-  /// What the end of one operation means for the attempt that it is about.
+  /// Ends the attempt if the end of another operation ends it too.
   mutating func closeAttempt(after sequence: Int, at now: Int) throws(Fault) {
     guard let ended = self[sequence], !ended.isAttempt, let attempt else { return }
     switch (ended.kind, ended.state.name) {
     case (.capture, .succeeded), (.capture, .processing), (.void, .succeeded),
       (.revoke, .succeeded):
-      // What was held is done with, whatever ended it; what waited for its payer is cancelled.
+      // A finished capture, void or revocation ends a hold. An attempt that waited for its payer is
+      // cancelled.
       if attempt.state.name == .waiting {
-        // Only an authorized mandate can be revoked; a charge that waited for its completion was never captured.
+        // A revoked mandate was authorized before, and counts as succeeded. A voided charge that still waited
+        // for its completion was never captured: it counts as cancelled.
         let isDone = ended.kind == .revoke || attempt.isHold
         let isUncaptured = ended.kind == .void && attempt.kind == .charge
         try close(attempt, as: isDone && !isUncaptured ? .succeeded : .cancelled, at: now)
       }
       guard ended.kind == .void else { return }
-      // Undone by a void that needs no answer to the lost request.
+      // The void cancelled lost requests too: they need no answer any more.
       let lost = operations.filter { $0.isUnknown && ($0.kind == .capture || $0.isAttempt) }
       for operation in lost where operation.sequence >= attempt.sequence {
         try close(operation, as: .cancelled, at: now)
       }
     case (.capture, .declined), (.capture, .cancelled), (.capture, .expired):
-      // The provider ended what it held.
+      // The provider ended the hold.
       guard attempt.isHold else { return }
       try close(attempt, as: ended.state, at: now)
       try change(attempt.sequence) { ($0.result, $0.fault) = (ended.result, ended.fault) }

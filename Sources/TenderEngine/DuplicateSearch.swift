@@ -1,10 +1,10 @@
 import TenderModel
 
-/// A search for payments that may be one purchase paid twice.
+/// A search for purchases that were paid twice.
 ///
-/// The payments of a group have one env, amount and currency, and one payer or last four digits. Each was made
-/// within a span of the next one. Payments come newest first; only those of the last span are in memory, and the
-/// groups that they belong to.
+/// The payments of a group share env, amount and currency, and a payer or the last four digits. Between two
+/// neighbors lies at most the span. Payments arrive newest first. Only the groups that a further payment may
+/// join are in memory.
 package struct DuplicateSearch {
   /// In milliseconds.
   private let span: Int
@@ -13,13 +13,13 @@ package struct DuplicateSearch {
   /// The group of each key.
   private var groups: [String: Int] = [:]
   private var next = 0
-  /// The number of open groups at which closed ones are looked for.
+  /// The number of open groups from which on `add` closes old ones.
   private var mostOpen = 64
 
   /// Creates a search; `span` in milliseconds.
   package init(within span: Int) { self.span = span }
 
-  /// Adds a payment that is not newer than the one before; returns the groups that are complete.
+  /// Adds a payment that is not newer than the one before. Returns the groups that are now complete.
   package mutating func add(_ payment: Payment) -> [[Payment]] {
     guard payment.mayHoldMoney, let amount = payment.state.amount else { return [] }
     let place = "\(payment.env.rawValue) \(amount) \(payment.currency?.code ?? "")"
@@ -40,16 +40,16 @@ package struct DuplicateSearch {
     if joined.count > 1 { open[number]?.sort { ($0.createdAt, $0.row) > ($1.createdAt, $1.row) } }
     open[number, default: []].append(payment)
     for key in keys {
-      // A group that this key had is too far away in time.
+      // An earlier group of this key that was not joined is too far away in time.
       groups[key] = number
     }
     return done
   }
 
-  /// Returns the groups that are left.
+  /// Returns the remaining groups.
   package mutating func finish() -> [[Payment]] { close(before: .max) }
 
-  /// Takes out the groups whose oldest payment is later than a time; returns those of several payments.
+  /// Removes the groups whose oldest payment is later than `time`. Returns those with several payments.
   private mutating func close(before time: Int) -> [[Payment]] {
     let closed = open.filter { time == .max || ($0.value.last?.createdAt ?? 0) > time }
     for number in closed.keys { open[number] = nil }
@@ -61,7 +61,7 @@ package struct DuplicateSearch {
 }
 
 extension Payment {
-  /// Whether it took the payer's money, holds it or may still take it.
+  /// Whether the payment took the payer's money, holds it or may still take it.
   fileprivate var mayHoldMoney: Bool {
     guard kind == .payment, attempt?.kind != .refund else { return false }
     if state.isCaptured || state.isUnknown { return true }
@@ -71,7 +71,7 @@ extension Payment {
     }
   }
 
-  /// What tells the payer from others: the last four digits, an e-mail address, a phone number, a whole name, an id.
+  /// The payer's identifiers: last four digits, e-mail address, phone number, whole name and id.
   fileprivate var payers: Set<String> {
     var found = Set<String>()
     if let lastFour { found.insert("… \(lastFour)") }

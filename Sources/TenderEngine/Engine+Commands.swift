@@ -1,14 +1,14 @@
 package import TenderModel
 
 extension Engine {
-  /// What a command is told besides its order.
+  /// The arguments of a command besides its order.
   package struct Options: Sendable {
     package var newAttempt: Bool
-    /// The operator's own key.
+    /// The key given with `--idempotency-key`.
     package var idempotencyKey: String?
-    /// Whether the provider was named on this very command line.
+    /// Whether this command line names the provider.
     package var namesProvider = false
-    /// Whether the payment is looked up afterwards (`--wait`).
+    /// Whether the command looks the payment up afterwards (`--wait`).
     package var isLookedUp = false
 
     package init(newAttempt: Bool = false, idempotencyKey: String? = nil) {
@@ -18,18 +18,20 @@ extension Engine {
   }
 }
 
-/// An order whose rules were checked, with the payment that it changes: all that `Engine.execute` takes.
+/// An order that passed its checks, with the payment that it changes. `Engine.execute` takes nothing else.
 package struct CheckedOrder: Sendable {
   package fileprivate(set) var order: Order
-  /// The payment that it changes, as it was before its lock was taken; nil for a new one, or one made elsewhere.
+  /// The payment that the order changes, as it was before its lock was taken; nil for a new one, or one made
+  /// elsewhere.
   package let payment: Payment?
-  /// The reference or id that was typed for that payment; empty where the order begins one.
+  /// The reference or id that the operator typed for that payment; empty for an order that begins one.
   package let handle: String
   let options: Engine.Options
-  /// What it lacks to be sent, such as credentials. A result that the journal has is shown without it.
+  /// Why the order cannot be sent, such as missing credentials. A result that is in the journal is shown
+  /// anyway.
   package let lack: Fault?
 
-  /// Notes that a person has agreed to a second refund without a name.
+  /// Records that a person agreed to a second refund without a name.
   package mutating func approveFurther() {
     guard case .refund(var request) = order else { return }
     request.isFurtherApproved = true
@@ -39,11 +41,12 @@ package struct CheckedOrder: Sendable {
 
 /// The commands that change a payment.
 extension Engine {
-  /// Checks an order, and whether all is there that it needs, before a person is asked and before anything is opened.
+  /// Checks an order and its prerequisites, before a person is asked and before anything is opened.
   ///
-  /// Nothing later asks for either again: what an adapter lacks all the same when it sends, it refuses itself.
-  /// An order that begins a payment has its reference. Any other is for `found`, or for the payment of the
-  /// provider's id `handle`, made elsewhere. Throws `usage`, `unsupported`, or `auth` for a look-up that was wanted.
+  /// Neither is checked again before the send. An adapter still refuses to send without what it needs. An
+  /// order that begins a payment has its reference. Any other order changes `found`, or the payment with the
+  /// provider's id `handle`, which was made elsewhere. Throws `usage` or `unsupported`, and `auth` if a
+  /// requested look-up lacks credentials.
   package func checked(
     _ order: Order,
     on found: Payment? = nil,
@@ -57,10 +60,10 @@ extension Engine {
     return CheckedOrder(order: order, payment: found, handle: handle, options: options, lack: lack)
   }
 
-  /// Carries an order out, or answers with the result of the same order before.
+  /// Executes an order, or returns the result of the same order from before.
   ///
-  /// An earlier operation whose result is unknown is looked up first; a new one is never opened beside it. Throws a
-  /// fault; man/tender-exit-codes.7 lists the exit statuses.
+  /// If an earlier operation is unknown, it is looked up first, and no new one is started beside it. The exit
+  /// statuses of its faults are in man/tender-exit-codes.7.
   package func execute(_ checked: CheckedOrder) throws(Fault) -> Report {
     if let placed = checked.order.placed { return try begin(placed, checked) }
     guard case .cancel = checked.order else { return try change(checked) }
@@ -71,11 +74,11 @@ extension Engine {
     return report.cancelled
   }
 
-  /// Takes a payment, creates a mandate or stores a method.
+  /// Starts a payment, a mandate or a stored method.
   private func begin(_ placed: any PlacedOrder, _ checked: CheckedOrder) throws(Fault) -> Report {
     let reference = placed.reference
     var change = Change(checked)
-    // A command that is not ready leaves no trace.
+    // A command that lacks a prerequisite writes nothing.
     if checked.lack == nil {
       change.first = try added(try draft(placed), change, to: newPayment(reference))
     }
@@ -85,7 +88,7 @@ extension Engine {
     return try execute(change, on: key(reference))
   }
 
-  /// The operation that an order is, with what tells it from another.
+  /// Returns the operation of an order, with the fingerprints that identify it.
   private func draft(_ order: any PlacedOrder) throws(Fault) -> Operation {
     var draft = order.draft(at: clock.now)
     draft.fingerprints = try journal.fingerprints(
@@ -95,7 +98,7 @@ extension Engine {
     return draft
   }
 
-  /// What an order means for a payment as it is; what would be run is what the provider can do.
+  /// Decides about an order. If an operation would run, it must be one that the provider supports.
   func decision(on checked: CheckedOrder, _ payment: Payment?) throws(Fault) -> Decision {
     let (traits, now) = (provider.traits, clock.now)
     if let placed = checked.order.placed {
@@ -114,9 +117,9 @@ extension Engine {
     return decision
   }
 
-  /// Runs a command on a payment that exists; what was made elsewhere is taken in first.
+  /// Executes a command on an existing payment. A payment made elsewhere is added to the journal first.
   ///
-  /// `isUnderWay` says that the process that works on it was asked to stop.
+  /// `isUnderWay`: the process that works on the payment was asked to stop.
   private func change(_ checked: CheckedOrder, isUnderWay: Bool = false) throws(Fault) -> Report {
     let (found, handle) = (checked.payment, checked.handle)
     let reference = found?.reference ?? Reference(stored: handle)
@@ -128,7 +131,7 @@ extension Engine {
     return try execute(Change(checked, isUnderWay: isUnderWay), on: key(reference))
   }
 
-  /// Takes in what was made elsewhere, under its id as its reference.
+  /// Adds a payment made elsewhere to the journal, with its id as its reference.
   private func adopt(_ checked: CheckedOrder) throws(Fault) {
     let id = checked.handle
     guard try journal.payment(key(Reference(stored: id))) == nil else { return }
@@ -150,7 +153,7 @@ extension Engine {
 
   // MARK: A sale that is under way
 
-  /// Asks the process that works on a sale to stop; false where none does.
+  /// Asks the process that works on a sale to stop; false if there is none.
   private func stopUnderWay(_ found: Payment?) throws(Fault) -> Bool {
     guard provider.traits.isAtReader, let found, let attempt = found.attempt,
       [.prepared, .sent].contains(attempt.state.name)
@@ -159,11 +162,11 @@ extension Engine {
     return true
   }
 
-  /// Takes the lock of a reference whose work is asked to stop, again and again: another process that waited for
-  /// it too begins new work, and must be told as well.
+  /// Takes the lock of a reference, and repeats the request to stop until it has the lock. Another process
+  /// that waited for the lock can start new work, and must be asked as well.
   private func holdStopping(_ reference: Reference) throws(Fault) -> any ReferenceLock {
     try journal.checkWhole()
-    // The process at work is told within moments, and a reader takes some seconds to let go.
+    // The working process sees the request at once, but a reader takes some seconds to stop.
     let deadline = Deadline(in: max(patience, 15_000), on: clock)
     while true {
       let lock = try lock(reference, within: min(500, deadline.remaining))
@@ -175,9 +178,9 @@ extension Engine {
 
   // MARK: Plans
 
-  /// What an order would do; `send` where it would begin a payment.
+  /// Returns the effect that an order would have; `send` if it would begin a payment.
   ///
-  /// Throws what it would be refused for.
+  /// Throws the fault that would refuse it.
   package func plan(_ checked: CheckedOrder) throws(Fault) -> Plan {
     let known: Payment?
     if let placed = checked.order.placed {
@@ -186,7 +189,7 @@ extension Engine {
     } else {
       known = checked.payment
       guard known != nil else {
-        // What was made elsewhere is looked up first.
+        // A payment made elsewhere would be looked up first.
         guard provider.isID(checked.handle) else { throw .unknownHandle(checked.handle) }
         return switch checked.order.kind {
         case .void: .void
@@ -200,7 +203,7 @@ extension Engine {
     return try decided.plan()
   }
 
-  /// The key that an order would be sent with by its plan; nil where none is sent.
+  /// Returns the key that an order with this plan would be sent with; nil without one.
   package func key(of checked: CheckedOrder, _ plan: Plan) throws(Fault) -> String? {
     let (payment, draft): (Payment, Operation)
     if let placed = checked.order.placed {
@@ -221,7 +224,7 @@ extension Engine {
 }
 
 extension Report {
-  /// The report of a `cancel`: what cancelled or refunded is no error.
+  /// The report of a `cancel`. A cancelled or refunded payment is not an error there.
   fileprivate var cancelled: Report {
     guard status.isUndone else { return self }
     var report = self

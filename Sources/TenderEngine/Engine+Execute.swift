@@ -2,12 +2,12 @@ import TenderModel
 
 /// The one way to change a payment: lock, load, decide, record, send, write the outcome, report.
 extension Engine {
-  /// What a command brings besides its reference.
+  /// The input of a command, besides the payment's reference.
   struct Change {
     let checked: CheckedOrder
     /// Whether the process that worked on the payment was asked to stop.
     let isUnderWay: Bool
-    /// The payment with its attempt that is recorded where the reference is new.
+    /// The payment with its first attempt, to be recorded if the reference is new.
     var first: Payment?
 
     init(_ checked: CheckedOrder, isUnderWay: Bool = false) {
@@ -24,20 +24,20 @@ extension Engine {
       )
     }
 
-    /// Whether the command's work is to undo: a request that is finished by undoing it is what was asked for.
+    /// Whether the command undoes a payment. Then a request that is finished by undoing it did what was
+    /// asked.
     var undoes: Bool { if case .cancel = order { true } else { false } }
 
-    /// What the provider is given when the operation is sent for the first time; nil where the journal alone has
-    /// what is needed.
+    /// The order that the provider gets at the first send; nil if the journal alone has all the data.
     var sent: Order? { order.placed == nil ? order.reversal.map(Order.refund) : order }
   }
 
-  /// More rounds than any payment has unknown operations.
+  /// A limit above the number of unknown operations that any payment has.
   private static let mostRounds = 16
 
-  /// Decides from the payment as it is under its lock; nil where the reference is new.
+  /// Decides from the payment under its lock; `payment` is nil if the reference is new.
   private func decision(_ change: Change, _ payment: Payment?) throws(Fault) -> Decision {
-    // It was stopped before anything was sent, or undone by its own run.
+    // The stop came before anything was sent, or the stopped run undid the sale itself.
     if change.isUnderWay, let payment, payment.state.status == .cancelled,
       let attempt = payment.attempt
     {
@@ -46,7 +46,7 @@ extension Engine {
     return try decision(on: change.checked, payment)
   }
 
-  /// Runs a command on the payment of a reference, whose lock is held.
+  /// Executes a command on the payment of a reference. The caller holds the lock.
   func execute(_ change: Change, on key: ReferenceKey) throws(Fault) -> Report {
     var payment = try journal.payment(key).map { found throws(Fault) in try synced(found) }
     var finished: (sequence: Int, isNew: Bool, outcome: Outcome?)?
@@ -55,7 +55,7 @@ extension Engine {
       switch (try decision(change, payment), payment) {
       case (.run(let draft), _): return try run(draft, change, on: payment, key)
       case (.refuse(var fault), _):
-        // What this very command has done is what it answers with.
+        // The operation that this command has just finished is its result.
         if let payment, let finished, finished.isNew,
           payment[finished.sequence]?.state.action == nil
         {
@@ -77,7 +77,7 @@ extension Engine {
       case (.look(let sequence), let known?):
         let found = try reconcile(known, sequence, .look).payment
         payment = found
-        // Another refund was unknown until now: the command that asked for one ends.
+        // The operation that was unknown is another refund. This command ends, and its refund is not sent.
         if !change.undoes, case .refund(let request) = change.order,
           let earlier = found[sequence], earlier.isReversal
         {
@@ -96,7 +96,7 @@ extension Engine {
     throw .bug("a payment that is never decided")
   }
 
-  /// The refusal with a hint that does not end in another one: not every payment can be refunded.
+  /// Returns the refusal with a hint that leads to no further refusal. Not every payment can be refunded.
   func completed(_ refusal: Fault, for payment: Payment) -> Fault {
     guard refusal.cause == .tooLateToCancel else { return refusal }
     var fault = refusal
@@ -142,8 +142,8 @@ extension Engine {
     }
   }
 
-  /// Whether a request of the same kind left before, and was refused; by its key the provider knows the repetition of
-  /// what it did all the same.
+  /// Whether a request of the same kind was sent before and refused, under another key or none. Under its old
+  /// key, the provider would recognize a repetition of a request that took effect.
   private func hasRefused(_ operation: Operation, _ known: Payment) throws(Fault) -> Bool {
     let refused = known.operations.filter {
       $0.state.name == .failed && $0.kind == operation.kind
@@ -156,7 +156,7 @@ extension Engine {
     }
   }
 
-  /// What was refused before and took money all the same; nil where a look shows nothing of the kind.
+  /// Looks for a refused request that took money after all; nil if the look shows none.
   private func foundAfterAll(_ progress: Progress) throws(Fault) -> Outcome? {
     guard case .happened(let outcome) = try found(progress),
       [.succeeded, .processing, .waiting].contains(outcome.state?.name),
@@ -165,9 +165,9 @@ extension Engine {
     return outcome
   }
 
-  /// Looks once more at a payment of which a refund was refused: it may have been made all the same.
+  /// Looks again at a payment whose refund was refused, because it may have been made after all.
   ///
-  /// Throws `conflict` where the provider shows a refund that this journal does not know.
+  /// Throws `conflict` if the provider shows a refund that this journal does not have.
   private func checkRefunds(of known: Payment) throws(Fault) {
     guard let outcome = try ask(query(of: known, false), known) else { return }
     let seen = observed(outcome, of: known).payment
@@ -183,7 +183,7 @@ extension Engine {
     throw known.refusedRefundFound(amount, isPending: strange != nil)
   }
 
-  /// Checks that an operation has the key that the operator gave, where one was given.
+  /// Checks that an operation has the operator's key, if one was given.
   private func checkKey(
     _ own: String?,
     of payment: Payment,
@@ -197,7 +197,7 @@ extension Engine {
     )
   }
 
-  /// Checks that the provider can do what is about to be recorded.
+  /// Checks that the provider supports an operation, before it is recorded.
   func check(_ draft: Operation, of payment: Payment) throws(Fault) {
     guard provider.traits.kinds.contains(draft.kind) else {
       throw .unsupportedOperation(provider.name, "\(draft.kind.rawValue) of a payment")
@@ -205,7 +205,8 @@ extension Engine {
     try provider.check(draft, of: payment)
   }
 
-  /// A payment with an operation more, and with those closed whose process died before they were sent.
+  /// Returns a payment with one more operation. Operations whose process died before the send become
+  /// `failed`.
   func added(_ draft: Operation, _ change: Change, to known: Payment) throws(Fault) -> Payment {
     var payment = known
     for dead in payment.operations where dead.state.name == .prepared && dead.link == nil {
@@ -221,7 +222,7 @@ extension Engine {
 
   // MARK: Sending
 
-  /// Runs a provider's part on an operation and writes what it came to, whatever that is.
+  /// Runs the provider's work on an operation, and writes its result in every case.
   func perform(
     _ payment: Payment,
     _ sequence: Int,
@@ -241,19 +242,19 @@ extension Engine {
     }
   }
 
-  /// Checks that an answer names no other operation's id: such an answer is not about this one.
+  /// Checks that an answer does not name the id of another operation. Such an answer is about that operation.
   ///
-  /// Throws with effect unknown. The simulator in this process may give the same ids again after a reset.
+  /// Throws with effect unknown. The simulator in this process may reuse ids after a reset.
   func checkIdentity(_ outcome: Outcome, _ progress: Progress) throws(Fault) {
     let (operation, payment) = (progress.operation, progress.payment)
     guard remembersIDs, let id = outcome.id, operation.isUnknown,
-      // What ends a hold has the hold's id.
+      // The answer that ends a hold has the hold's id.
       ![operation.id, operation.isReversal ? nil : payment.attempt?.id].contains(id)
     else { return }
     let isReversals = payment.reversals.contains {
       $0.sequence != operation.sequence && $0.id == id
     }
-    // A journal that cannot be read decides nothing: the outcome is still to be written.
+    // If the journal cannot be read, the check passes: the outcome still has to be written.
     guard isReversals || (try? journal.isKnown(id, otherThan: payment)) == true else { return }
     throw Fault(
       .unknown,
@@ -264,7 +265,8 @@ extension Engine {
     )
   }
 
-  /// Writes an outcome, then says it: what cannot be written is not announced, and found out later.
+  /// Writes an outcome, then announces it. An outcome that cannot be written is not announced, and is looked
+  /// up later.
   private func conclude(
     _ outcome: Outcome,
     _ progress: Progress,
@@ -282,24 +284,24 @@ extension Engine {
       .showing(outcome)
   }
 
-  /// Says how a payment is now that it is written, and brings the original of a refund up to date.
+  /// Announces the payment's status after its write, and updates the original of a refund.
   func say(_ payment: Payment, _ progress: Progress) {
     say(payment.state.status.rawValue)
     progress.sayAll(isOutcome: true)
     mirror(payment)
   }
 
-  /// A fault with the effect that it has: after a send, effect none needs proof.
+  /// Returns the fault with the right effect. After a send, effect none needs a proof.
   private func judged(_ fault: Fault, _ progress: Progress) -> Fault {
     let isSent = progress.operation.state.name == .sent
-    // A journal that fails once a request has left says nothing about what that request did.
+    // If the journal fails after a send, the effect of the request is still unknown.
     let isUnwritten = fault.kind == .state || fault.cause == .leaseLost
     if isUnwritten, isSent || progress.hasSent { return .unrecorded(fault) }
     guard isSent, fault.effect == .none, !fault.isProven else { return fault }
     return fault.afterSending
   }
 
-  /// Asks once, before an outcome is reported as unknown; nil where that tells nothing.
+  /// Looks once, before an outcome is reported as unknown; nil if the look decides nothing.
   private func askAtOnce(_ progress: Progress) -> Report? {
     let traits = provider.traits
     guard progress.operation.isUnknown, !progress.isConcluded, interruption.kind == nil,
@@ -310,9 +312,11 @@ extension Engine {
     return try? conclude(outcome, progress, note: "answer lost, found out")
   }
 
-  /// Writes a fault: unknown stays `sent`; effect none leaves the operation as it was, or ends it.
+  /// Writes a fault. With effect unknown, the operation stays `sent`. With effect none, it returns to its
+  /// earlier state, or fails.
   private func settle(_ fault: Fault, _ progress: Progress) throws(Fault) -> Report {
-    // What was never written, and had no effect, leaves no trace: its key may be another operation's.
+    // An operation that was not written and had no effect leaves no row, so another operation can use its
+    // key.
     if progress.operation.row == 0, fault.effect == .none, !fault.isOutcome { throw fault }
     var fault = fault
     if case .waiting(_?) = progress.before, fault.effect == .none,
@@ -338,7 +342,7 @@ extension Engine {
       say(after.state.status.rawValue)
       progress.sayAll()
     } catch {
-      // The journal still says that it was sent.
+      // The journal still has the operation as `sent`.
       if progress.hasUnwritten, fault.effect == .none { throw .unrecorded(fault) }
     }
     mirror(after)
@@ -352,7 +356,7 @@ extension Engine {
 }
 
 extension Fault {
-  /// The fault with commands that can be pasted, where its result is unknown.
+  /// Returns the fault with commands that can be pasted, if the result is unknown.
   func forPayment(_ payment: Payment) -> Fault {
     guard effect == .unknown, payment.state.isUnknown else { return self }
     var fault = self

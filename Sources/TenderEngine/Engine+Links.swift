@@ -1,10 +1,11 @@
 import TenderModel
 
-/// Refunds that the card makes at the reader, under references of their own, as the original payment counts them.
+/// Refunds at the reader. Each has a separate reference, and the original payment counts it too.
 ///
-/// The refund itself is the attempt of its own payment. The original has an operation that mirrors it, by `link`.
+/// The refund is the attempt of its reference. The original payment has an operation that mirrors it, by
+/// `link`.
 extension Engine {
-  /// Records at the original that a refund of it begins, unless it would be above what is left.
+  /// Records at the original payment that a refund begins. Throws if the amount exceeds what is left.
   func reserve(_ draft: Operation, of refund: Payment, on reference: Reference) throws(Fault) {
     let lock = try hold(reference)
     defer { withExtendedLifetime(lock) {} }
@@ -13,7 +14,7 @@ extension Engine {
     }
     var original = try synced(found)
     let now = clock.now
-    // An earlier try of the same refund reserved it, and its process died before anything was sent.
+    // An earlier run reserved the same refund, and its process died before anything was sent.
     for dead in original.reversals where dead.link == refund.reference && dead.state == .prepared {
       try original.move(dead.sequence, .fail, to: .failed, at: now)
     }
@@ -27,9 +28,9 @@ extension Engine {
     try driver.write(&original, sequence, note: "refund \(refund.reference.text) begins")
   }
 
-  /// Brings the original of a refund up to date.
+  /// Updates the original payment of a refund.
   ///
-  /// The refund itself is in the journal already, so a failure loses nothing: the next command counts anew.
+  /// A failure here loses nothing, since the refund itself is in the journal. The next command counts again.
   func mirror(_ refund: Payment) {
     guard let attempt = refund.attempt, attempt.kind == .refund, let reference = attempt.link,
       let lock = try? hold(reference)
@@ -39,7 +40,8 @@ extension Engine {
     _ = try? synced(found)
   }
 
-  /// A payment whose mirrored refunds are as their own payments are now, written where one changed.
+  /// Returns a payment whose mirrored refunds have the current states of those refunds. Writes it if one
+  /// changed.
   func synced(_ payment: Payment) throws(Fault) -> Payment {
     var synced = payment
     var changed: Int?
@@ -49,11 +51,11 @@ extension Engine {
       else { continue }
       var next = attempt.state.kept
       if attempt.state.name == .prepared {
-        // Its process may be gone: then nothing was sent.
+        // If the lock is free, the refund's process is gone, and nothing was sent.
         guard try lock(reference) != nil else { continue }
         next = .failed
       }
-      // A refund that was undone later is no refund any more.
+      // A refund that was undone later no longer counts.
       if refund.state.status == .cancelled {
         next = mirrored.state.name == .succeeded ? .returned : .cancelled
       }
@@ -61,7 +63,7 @@ extension Engine {
       guard next.name != mirrored.state.name else { continue }
       let event: Operation.Event =
         switch next.name {
-        // By hand, where its request was accepted.
+        // An operator resolved a refund that had been accepted.
         case .failed: [.prepared, .sent].contains(mirrored.state.name) ? .fail : .resolve
         case .returned: .observe
         case .sent: .send

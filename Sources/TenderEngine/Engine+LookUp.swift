@@ -1,11 +1,12 @@
 package import TenderModel
 
-/// Looking a payment up, and waiting for it.
+/// Looks payments up, and waits for them.
 extension Engine {
-  /// Looks a payment up at the provider, and records what it learns; what only the journal knows (held, declined)
-  /// is answered from there.
+  /// Looks a payment up at the provider, and records the answer.
   ///
-  /// Nothing that can move money is sent. Throws `not_found` where neither knows it.
+  /// If only the journal has the payment (held, declined), the journal answers.
+  ///
+  /// Nothing that can move money is sent. Throws `not_found` if neither has the payment.
   package func lookUp(
     _ handle: String,
     known: Payment?,
@@ -13,7 +14,7 @@ extension Engine {
     inWordsOfAttempt: Bool = false
   ) throws(Fault) -> Report {
     let isByID = provider.isID(handle)
-    // What an attempt came to says nothing about an id that was typed: the provider is asked.
+    // An id is looked up at the provider if the journal's payment has another kind, or failed.
     let isElse = known.map { $0.kind != kind || $0.attempt?.state.name == .failed } ?? false
     let known = isByID && isElse ? nil : known
     if let known, known.kind != kind, known.kind != .storedMethod {
@@ -42,8 +43,9 @@ extension Engine {
     return try record(outcome, known, inWordsOfAttempt: inWordsOfAttempt)
   }
 
-  /// What the provider says of a payment; asked again where it takes something away that no operation here explains,
-  /// since one answer may be wrong, and what was taken away is never given back.
+  /// Asks the provider about a payment. An unexplained loss of money is asked for twice.
+  ///
+  /// One answer may be wrong, and a recorded loss is never reversed.
   func ask(_ query: LookUp, _ known: Payment) throws(Fault) -> Outcome? {
     guard let first = try provider.lookUp(query) else { return nil }
     let loss = losses(first, known)
@@ -61,7 +63,8 @@ extension Engine {
     return second
   }
 
-  /// What was refunded by others or returned by the bank, and whether it ended without money, with an answer taken in.
+  /// Returns the losses that a payment would show with an answer: refunded by others, returned by the bank,
+  /// and 1 if it ended without money.
   private func losses(_ outcome: Outcome?, _ known: Payment) -> [Int] {
     let payment = outcome.map { observed($0, of: known).payment } ?? known
     let isOver = payment.state.status.isOver
@@ -78,9 +81,9 @@ extension Engine {
     return query
   }
 
-  /// Looks at the unknown operations of a payment; nil where a look-up of the payment goes on from there.
+  /// Looks at the unknown operations of a payment; nil if a look-up of the payment has to follow.
   private func look(_ known: Payment) throws(Fault) -> Report? {
-    // What was found is shown, also where nothing may be written.
+    // The result is shown even if it cannot be written.
     guard provider.owns(known), let lock = try? lock(known.reference) else {
       return known.state.id == nil ? .fromJournal(known) : nil
     }
@@ -103,7 +106,7 @@ extension Engine {
     return report
   }
 
-  /// What the journal knows of a sale, and whether a process is at work on it.
+  /// The journal's view of a sale. It is pending while a process works on it.
   private func underWay(_ known: Payment) throws(Fault) -> Report {
     var report = Report.fromJournal(known)
     guard let attempt = known.attempt else { return report }
@@ -115,7 +118,7 @@ extension Engine {
     do throws(Fault) {
       lock = try self.lock(known.reference)
     } catch {
-      // A user that may only read is told what is there.
+      // A user without write access cannot take the lock, and sees the journal's state.
       return report
     }
     guard let lock else {
@@ -125,7 +128,7 @@ extension Engine {
     defer { withExtendedLifetime(lock) {} }
     var current = try reread(known)
     if let dead = current.attempt, dead.state.name == .prepared {
-      // The process that worked on it has died before anything was sent.
+      // The process that worked on it died before anything was sent.
       try current.move(dead.sequence, .fail, to: .failed, at: clock.now) { $0.preparation = nil }
       if (try? driver.write(&current, dead.sequence, note: "never sent")) != nil { mirror(current) }
     }
@@ -134,14 +137,15 @@ extension Engine {
 
   // MARK: Observations
 
-  /// Takes in what a search found of a payment; one that takes something away from it is looked up by itself.
+  /// Records the payment that a search found. If it shows a loss of money, the payment is looked up first.
   package func take(_ found: Outcome, of known: Payment) throws(Fault) -> Report {
     losses(found, known) == losses(nil, known)
       ? try record(found, known, inWordsOfAttempt: false)
       : try lookUp(known.reference.text, known: known, kind: known.kind)
   }
 
-  /// Takes in what a look-up says: evidence moves states along their order, anything else is shown with a warning.
+  /// Records the answer of a look-up. Evidence moves states along their order. Anything else is shown with a
+  /// warning.
   private func record(
     _ outcome: Outcome,
     _ known: Payment,
@@ -155,12 +159,12 @@ extension Engine {
       if current.isVersion(of: known) {
         var written = shown.payment
         let sequence = written.changed.max() ?? written.attempt?.sequence ?? 1
-        // A journal that only reads shows it all the same.
+        // If the journal cannot be written, the answer is shown anyway.
         if (try? journal.update(&written, sequence, note: "looked up", .power)) != nil {
           shown.payment = written
         }
       } else {
-        // What was asked before another process changed it says nothing about what it is now.
+        // Another process changed the payment after the question, so the answer is about an older version.
         shown = (current, nil)
       }
     }
@@ -170,7 +174,7 @@ extension Engine {
     return report
   }
 
-  /// Why an answer is no evidence about a payment, in words; nil where it is.
+  /// Returns the reason why an answer is no evidence about a payment; nil if it is evidence.
   private func contradiction(_ outcome: Outcome, _ known: Payment) -> String? {
     let state = known.state
     if let id = state.id, let said = outcome.id, said != id {
@@ -188,7 +192,7 @@ extension Engine {
     return nil
   }
 
-  /// A payment with what a look-up says of it, and what cannot be taken over, in words.
+  /// Returns a payment with an answer applied, and a warning about the part that could not be applied.
   func observed(
     _ outcome: Outcome,
     of known: Payment
@@ -196,7 +200,7 @@ extension Engine {
     var payment = known
     var warning = contradiction(outcome, known)
     let (now, state) = (clock.now, known.state)
-    // A hold may share nothing with what the provider lists, but its id.
+    // For a hold, only an answer with the hold's id is about this payment.
     let isOther = state.isHeld && outcome.id != state.id
     guard warning == nil, let attempt = known.attempt, !isOther, attempt.state.name != .failed
     else { return (payment, warning) }
@@ -215,7 +219,7 @@ extension Engine {
           + "cannot follow \(operation.state.name.rawValue)"
       }
     }
-    // What this journal voided itself is known better here.
+    // This journal voided the payment itself. A look-up does not change that.
     let isEnded = state.status.end == .cancelled
     if let said = outcome.state, !isEnded {
       move(target, to: said) { operation in
@@ -241,7 +245,8 @@ extension Engine {
     return (payment, warning)
   }
 
-  /// What contradicts the refunds of the journal, in words, once it cannot lag any more.
+  /// A warning that the provider counts less as refunded than the journal, once the provider cannot lag any
+  /// more.
   private func lessRefunded(_ seen: Observation, _ known: Payment) -> String? {
     let last = known.reversals.map(\.updatedAt).max() ?? 0
     guard let said = seen.refunded, said < known.state.refunded, clock.now - last >= lateWindow
@@ -250,7 +255,7 @@ extension Engine {
       + known.text(ofMinorUnits: known.state.refunded)
   }
 
-  /// What a look-up says of an operation, to be kept with the payment.
+  /// The observation that a look-up makes of an operation.
   private func seen(
     _ outcome: Outcome,
     of target: Operation,
@@ -260,7 +265,8 @@ extension Engine {
     var seen = Observation(.lookup, at: clock.now, operation: target.sequence, state: state)
     (seen.providerStatus, seen.id) = (outcome.providerStatus, outcome.id)
     (seen.amount, seen.currency) = (outcome.amount, outcome.currency)
-    // All that was refunded; of what took the first one's place, with what was voided before.
+    // The provider counts refunds of the current payment only. If that payment replaced the first one,
+    // earlier partial voids are added.
     let isPart = outcome.amount == known.standing
     let before = isPart ? max(0, known.captured - known.standing) : 0
     seen.refunded = outcome.refundedAmount.map { $0 + before }
@@ -270,10 +276,10 @@ extension Engine {
 
   // MARK: Waiting
 
-  /// Looks again and again until a payment is final, or waits for the merchant.
+  /// Looks repeatedly until a payment is final, or waits for the merchant.
   ///
-  /// Ends with the fault `pending` (8) in the report where the time is over first. Times in
-  /// milliseconds; `asked` is what was asked for, where a part of it is over already.
+  /// If the time ends first, the report has the fault `pending` (8). All times are in milliseconds. `asked`
+  /// is the whole time that was requested, if a part of it has already passed.
   package func wait(
     for report: Report,
     upTo limit: Int,
@@ -284,7 +290,7 @@ extension Engine {
     changed: (Report) -> Void
   ) throws(Fault) -> Report {
     var latest = report
-    /// What the payer was last seen to be asked for.
+    /// The last action that the payer was asked for.
     var shown = report.nextAction?.type
     let deadline = Deadline(in: limit, on: clock)
     while !latest.isFinal, latest.status != .requiresConfirmation {
@@ -294,7 +300,7 @@ extension Engine {
           "the payment is still \(latest.status.rawValue) after \((asked ?? limit) / 1000) s"
         )
       }
-      // The payment exists: what goes wrong from here on ends only the waiting for it.
+      // The payment exists, so an error from here on only ends the wait.
       do throws(Fault) {
         try pause(min(interval, left)) { waiting(latest, deadline.remaining) }
       } catch {
@@ -314,7 +320,7 @@ extension Engine {
           )
         )
       } catch {
-        // A look-up that did not get through is repeated while there is time.
+        // A look-up that failed on the way is repeated while there is time.
         guard error.kind == .providerError || error.kind == .notSent else {
           return latest.stillPending("it cannot be looked up: \(error.message)")
         }
@@ -324,7 +330,7 @@ extension Engine {
       if inWordsOfAttempt, !latest.isFinal, let payment = latest.payment, let next,
         next != shown, next != "wait"
       {
-        // The payer's part is done, and something else is wanted: the flow goes on.
+        // The payer finished one step, and the provider asks for another: the flow continues.
         latest = try execute(
           try checked(.capture(nil), on: payment, handle: payment.reference.text)
         )
@@ -335,7 +341,7 @@ extension Engine {
     return latest
   }
 
-  /// Waits in steps of a second, so that the time that is left can be shown.
+  /// Pauses in steps of a second, so that the remaining time can be shown.
   private func pause(_ milliseconds: Int, watched: () -> Void) throws(Fault) {
     var rest = milliseconds
     while rest > 0 {
@@ -345,7 +351,7 @@ extension Engine {
     }
   }
 
-  /// Stops what awaits its payer; nil where no payer is awaited any more, or another process works on it.
+  /// Stops a payment that waits for its payer; nil if it no longer waits, or another process works on it.
   private func giveUp(_ report: Report) throws(Fault) -> Report? {
     guard provider.traits.hasPayerFlow, let known = report.payment, report.nextAction != nil
     else { return nil }
@@ -361,7 +367,7 @@ extension Engine {
 }
 
 extension Report {
-  /// Takes over what a later look-up found, keeping what only this report knows.
+  /// Takes over the results of a later look-up. Members that only this report has stay.
   fileprivate mutating func take(_ looked: Report) {
     payment = looked.payment ?? payment
     status = looked.status
@@ -374,7 +380,7 @@ extension Report {
     source = looked.source
     providerStatus = looked.providerStatus
     note = looked.note
-    // A command that refunded answers with its refund.
+    // A command that refunded reports its refund.
     guard let operation, !operation.isAttempt, let now = payment?[operation.sequence] else {
       return
     }
@@ -383,7 +389,7 @@ extension Report {
     fault = now.fault
   }
 
-  /// The report of a wait for a hold, which ends at once: the payment waits for the merchant.
+  /// The report of a wait for a hold. The wait ends at once, because the payment waits for the merchant.
   package var waitingForMerchant: Report {
     guard status == .requiresConfirmation, fault == nil else { return self }
     let name = (reference?.text ?? id ?? "ID").shellOperand
@@ -393,7 +399,7 @@ extension Report {
     )
   }
 
-  /// The report as a wait leaves it that did not come to the final state.
+  /// The report of a wait that ended before the payment was final.
   fileprivate func stillPending(_ why: String, hint: String? = nil) -> Report {
     var report = self
     report.fault = Fault(

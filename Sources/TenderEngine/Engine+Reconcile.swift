@@ -1,20 +1,20 @@
 package import TenderModel
 
-/// The one way to find out: look, or finish.
+/// The one way to resolve an unknown operation: look, or finish.
 extension Engine {
-  /// What may be done about an operation whose result is unknown.
+  /// The requests that are allowed for an unknown operation.
   enum Policy {
     /// Nothing that can move money is sent.
     case look
-    /// The same request again under the same key, or a request that undoes it.
+    /// The same request under the same key, or a request that undoes it.
     case finish
-    /// As `finish`, and a request without a key too: it may act twice, and a person has said so.
+    /// Like `finish`, and also a request without a key. It may act twice, and a person agreed to that.
     case resend
   }
 
-  /// Finds out what an operation in state `sent` did, or ends it; writes that.
+  /// Finds the result of an operation in state `sent`, or finishes it, and writes the result.
   ///
-  /// Throws with effect unknown where neither is possible.
+  /// Throws with effect unknown if neither is possible.
   func reconcile(
     _ payment: Payment,
     _ sequence: Int,
@@ -41,7 +41,7 @@ extension Engine {
       }
       return (known, false, outcome)
     case .refuted(let fault):
-      // What the provider holds of it is held there still.
+      // Only this operation failed: a hold that it was about stays held at the provider.
       let known = try write(progress, note: "found out: no effect") { known throws(Fault) in
         try driver.failed(fault, known, sequence, before: .prepared)
       }
@@ -59,10 +59,11 @@ extension Engine {
     return (known, true, outcome)
   }
 
-  /// What a look finds out about an operation whose answer was lost: it counts once a second look says the same, since
-  /// one answer may be wrong and nothing corrects it afterwards.
+  /// Looks for the result of an operation whose answer was lost. A result counts only if a second look
+  /// confirms it.
   ///
-  /// Throws `provider_error` where two looks differ.
+  /// One answer may be wrong, and nothing corrects it afterwards. Throws `provider_error` if two looks
+  /// differ.
   func found(_ progress: Progress) throws(Fault) -> Finding {
     let first = try provider.look(progress)
     guard let meaning = first.meaning else { return first }
@@ -102,7 +103,7 @@ extension Engine {
       }
     case .undo: break
     case .byHand(let canResend):
-      // It can still appear by itself until the window is over.
+      // During the late window the operation can still appear at the provider.
       guard policy == .resend, canResend, progress.sinceSent >= lateWindow else {
         throw .stillUnknown(payment, operation, why)
       }
@@ -111,7 +112,7 @@ extension Engine {
       return recovery == .undo
         ? try provider.undo(progress) : try provider.perform(nil, progress)
     } catch {
-      // The first request may have acted, whatever this one was told.
+      // The first request may have acted, even if this one was refused.
       throw Fault.stillUnknown(progress.payment, progress.operation, because: error)
     }
   }
@@ -126,7 +127,7 @@ extension Engine {
       : "\(provider.name.text) does not know it"
   }
 
-  /// Writes what became known of an operation.
+  /// Writes the result of an operation.
   private func write(
     _ progress: Progress,
     note: String,
@@ -145,7 +146,8 @@ extension Engine {
     return known
   }
 
-  /// Whether an answer is evidence about an operation: it names the operation, its amount and its currency.
+  /// Whether an answer is evidence about an operation: its amount, its currency and an attempt's id must not
+  /// differ.
   func isEvidence(_ outcome: Outcome, of operation: Operation, _ payment: Payment) -> Bool {
     if let said = outcome.amount, let asked = operation.amount, said != operation.approved ?? asked
     {
@@ -158,22 +160,24 @@ extension Engine {
     return (outcome.amount ?? 0) >= 0
   }
 
-  /// Finds out what an earlier process left unknown, or ends it; any other payment is answered as it is.
+  /// Looks for the results of a payment's unknown operations, or finishes them. A payment without any is
+  /// reported as it is.
   ///
-  /// `finish` allows the same request under the same key and undoing; `resend` also a request without a key.
-  /// Throws `conflict` (`in_progress`) where another process works on it.
+  /// `finish` allows the same request under the same key, and undoing. `resend` also allows a request without
+  /// a key. Throws `conflict` (`in_progress`) if another process works on the payment.
   package func resume(_ found: Payment, finish: Bool, resend: Bool) throws(Fault) -> Report {
-    // A process that holds the lock is at work on it: that is an answer, and there is nothing to wait for.
+    // If another process holds the lock, the answer is that it works on the payment. A wait would add
+    // nothing.
     let lock = try hold(found.reference, patience: 0)
     defer { withExtendedLifetime(lock) {} }
     var payment = try reread(found)
     try checkOwner(of: payment)
     var last: (sequence: Int, doneNow: Bool)?
-    // Voids first: one that is finished ends a capture that is unknown too.
+    // Voids come first: a finished void also ends an unknown capture.
     let voids = payment.unknowns.filter { $0.kind == .void }
     for unknown in voids + payment.unknowns.filter({ $0.kind != .void }) {
       let policy: Policy = resend ? .resend : finish ? .finish : .look
-      // Another one may have been closed by the one before.
+      // The operation before may have closed this one.
       guard payment[unknown.sequence]?.isUnknown == true else { continue }
       let known = try reconcile(payment, unknown.sequence, policy)
       payment = known.payment
@@ -183,7 +187,7 @@ extension Engine {
     return Report(payment, payment[last.sequence], replayed: !last.doneNow)
   }
 
-  /// The payment as it is now that its lock is held, with its refunds at the reader.
+  /// Reads the payment again under its lock, with its refunds at the reader.
   func reread(_ found: Payment) throws(Fault) -> Payment {
     guard let latest = try journal.payment(found.key) else {
       throw .unknownHandle(found.reference.text)
@@ -193,25 +197,25 @@ extension Engine {
 }
 
 extension Fault {
-  /// A result that is still unknown, with what the look ended in.
+  /// A result that is still unknown, with the fault of the look.
   fileprivate static func stillUnknown(
     _ payment: Payment,
     _ operation: Operation,
     because fault: Fault
   ) -> Fault {
     if fault.kind.isStop { return fault.afterSendingAnyway }
-    // Nothing was asked, and the answer would be the same tomorrow.
+    // Nothing was asked, and a retry would give the same answer.
     if fault.kind == .refused || fault.kind == .state { return fault }
     var unknown = stillUnknown(payment, operation, fault.message)
     unknown.result = fault.result ?? operation.fault?.result
-    // The way out that the look itself names is the only one.
+    // A hint of the look itself is the only way out.
     if fault.cause == .credentialsMissing || fault.effect == .unknown && fault.hint != nil {
       unknown.hint = fault.hint
     }
     return unknown
   }
 
-  /// A result that is still unknown, and why.
+  /// A result that is still unknown, with the reason.
   fileprivate static func stillUnknown(
     _ payment: Payment,
     _ operation: Operation,
@@ -232,9 +236,9 @@ extension Fault {
 }
 
 extension Finding {
-  /// What it says of the operation; nil where that is nothing.
+  /// The part of the finding that two looks must share; nil if it decides nothing.
   ///
-  /// Two looks may see it go on, from waiting to done: that is no contradiction.
+  /// A payment may go from waiting to done between two looks. That is no contradiction.
   fileprivate var meaning: [String]? {
     switch self {
     case .happened(let outcome):

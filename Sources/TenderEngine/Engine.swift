@@ -1,22 +1,22 @@
 package import TenderModel
 
-/// Changes payments and finds out about them, over one provider and the journal.
+/// Changes payments and looks them up, with one provider and the journal.
 package struct Engine {
   let env: Env
-  /// Who is asked.
+  /// The provider that is asked.
   package let provider: any Provider
   let journal: any Journal
   let clock: any Clock
   let interruption: any Interruption
-  /// How long to wait for another process that works on the same reference, in milliseconds.
+  /// The longest wait for another process that works on the same reference, in milliseconds.
   let patience: Int
-  /// Asked before a sale of another machine is finished by undoing it; throws where it must not be.
+  /// Asks for consent before a sale of another machine is undone. Throws if it must not be undone.
   let approveTakeover: (Payment) throws(Fault) -> Void
-  /// For how long after a send an effect may still appear at the provider, in milliseconds.
+  /// The time after a send in which an effect may still appear at the provider, in milliseconds.
   let lateWindow: Int
-  /// Whether an id that the provider gave once is never given again.
+  /// Whether the provider never gives an id twice.
   let remembersIDs: Bool
-  /// SHA-256 or better, for keys that repeat.
+  /// SHA-256 or better, for derived keys.
   let digest: ([UInt8]) -> [UInt8]
   let announce: (String) -> Void
 
@@ -55,30 +55,30 @@ package struct Engine {
     )
   }
 
-  /// Shows a state, where the provider has no names of its own for them.
+  /// Announces a state, unless the provider names its states itself.
   func say(_ state: String) { driver.say(state) }
 
-  /// The state of a report for whoever watches: the provider's own name where it has names.
+  /// The state of a report for its reader: the provider's name for it, or the status.
   package func state(of report: Report) -> String {
     guard provider.traits.namesItsStates else { return report.status.rawValue }
     return report.result.text("state") ?? report.result.text("status")
       ?? report.result["refund"]?["status"]?.text ?? report.status.rawValue
   }
 
-  /// What the journal knows a reference under.
+  /// The journal's key of a reference.
   func key(_ reference: Reference) -> ReferenceKey {
     ReferenceKey(env: env, provider: provider.name, reference: reference)
   }
 
-  /// A payment under a reference that the journal does not know.
+  /// Returns an empty payment for a new reference.
   func newPayment(_ reference: Reference) -> Payment {
     Payment(key: key(reference), kind: .payment, merchant: provider.merchant, at: clock.now)
   }
 
-  /// Takes the lock on a reference, or says who has it.
+  /// Takes the lock on a reference. Throws `conflict` (`in_progress`) if another process has it.
   ///
-  /// `first` is the payment that would be opened at it, were it new. A journal that has forgotten something has no
-  /// say about any reference.
+  /// `first` is the payment to open if the reference is new. A journal that lost entries cannot tell whether
+  /// a reference is new, so this throws.
   func hold(
     _ reference: Reference,
     opening first: (payment: Payment, terms: OpeningTerms)? = nil,
@@ -86,7 +86,8 @@ package struct Engine {
   ) throws(Fault) -> any ReferenceLock {
     try journal.checkWhole()
     let deadline = Deadline(in: patience ?? self.patience, on: clock)
-    // One of an earlier version may have another form of the same letters: it is looked for first.
+    // An earlier version may have stored the reference in another form of the same letters. That form is
+    // looked up first.
     let isPlain = Reference.forms(of: reference.text).count == 1
     let lock =
       if let first, isPlain {
@@ -103,7 +104,7 @@ package struct Engine {
     return lock
   }
 
-  /// Takes the lock on a reference within some milliseconds; nil where another has it.
+  /// Takes the lock on a reference within some milliseconds; nil if another process has it.
   func lock(
     _ reference: Reference,
     within milliseconds: Int = 0
@@ -115,7 +116,8 @@ package struct Engine {
     )
   }
 
-  /// Checks that a payment is of the merchant whose credentials these are; what was never sent is no merchant's.
+  /// Checks that these credentials belong to the merchant of a payment. A payment that was never sent has no
+  /// merchant.
   ///
   /// Throws `conflict` (`other_merchant`).
   func checkOwner(of payment: Payment?) throws(Fault) {
@@ -130,7 +132,7 @@ package struct Engine {
     )
   }
 
-  /// Checks that what a held payment needs can be opened here, before anything is sent.
+  /// Checks, before anything is sent, that the sealed data of a held payment can be opened here.
   ///
   /// Throws `state` (`journal_key`).
   func checkSealed(_ payment: Payment) throws(Fault) {
@@ -147,7 +149,7 @@ package struct Engine {
 
   // MARK: Keys
 
-  /// An idempotency key that the same operation always gets: from names, never from content alone.
+  /// Returns an idempotency key that depends on names, not on content. A repetition gets the same key.
   private func derivedKey(_ operation: Operation, of reference: Reference) -> String {
     let parts = [
       env.rawValue, provider.name.text, provider.merchant,
@@ -158,19 +160,19 @@ package struct Engine {
     var name: [UInt8] = []
     for part in parts { name += Array(part.utf8) + [0] }
     var bytes = Array(digest(name).prefix(16))
-    // A version 8 UUID: the layout is ours (RFC 9562, section 5.8).
+    // A version 8 UUID, whose layout is ours (RFC 9562, section 5.8).
     bytes[6] = bytes[6] & 0x0f | 0x80
     bytes[8] = bytes[8] & 0x3f | 0x80
     return UUIDText.format(bytes).lowercased()
   }
 
-  /// Adds an operation with the key that it is going to be sent with, if the provider takes one; `own` is the
-  /// operator's.
+  /// Adds an operation with its idempotency key, if the provider takes one. `own` is the operator's key.
   func append(_ draft: Operation, to payment: inout Payment, own: String?) {
     let known = payment
     payment.append(draft) { added in
       guard provider.traits.takesKeys, ![.capture, .store].contains(added.kind) else { return }
-      // What failed left its key to its own repetition: should it have acted, the provider knows it by that.
+      // A failed operation passes its key to its repetition. If it acted after all, the provider recognizes
+      // the repetition.
       let earlier = known.operations.last { $0.key != nil && $0.leavesKey(to: added) }
       added.key = own ?? earlier?.key ?? derivedKey(added, of: known.reference)
     }

@@ -1,6 +1,6 @@
 package import TenderModel
 
-/// The methods that requests to providers have (RFC 9110, section 9).
+/// The HTTP methods of requests to providers (RFC 9110, section 9).
 package enum HTTPMethod: String, Sendable {
   case get = "GET"
   case post = "POST"
@@ -8,7 +8,7 @@ package enum HTTPMethod: String, Sendable {
 
 /// One HTTP request.
 package struct HTTPRequest: Sendable {
-  /// A header field; `isSecret` keeps its value out of every trace.
+  /// A header field. With `isSecret`, its value appears in no trace.
   package struct Field: Sendable {
     package var name: String
     package var value: String
@@ -39,11 +39,11 @@ package struct HTTPRequest: Sendable {
   }
 }
 
-/// One HTTP answer, its body bounded by the transport.
+/// One HTTP answer. The transport limits its body.
 package struct HTTPResponse: Sendable {
   package var status: Int
   package var body: [UInt8]
-  /// Header fields, names in lower case.
+  /// Header fields, with names in lower case.
   package var fields: [String: String]
 
   package init(status: Int, body: [UInt8] = [], fields: [String: String] = [:]) {
@@ -52,15 +52,17 @@ package struct HTTPResponse: Sendable {
     self.fields = fields
   }
 
-  /// The seconds that `Retry-After` asks to wait, at most a day (RFC 9110, section 10.2.3); nil if it has none that can
-  /// be read. `now` in milliseconds since 1970.
+  /// The seconds that `Retry-After` asks to wait, at most a day (RFC 9110, section 10.2.3); nil without a
+  /// readable one.
+  ///
+  /// `now` is in milliseconds since 1970.
   package func retryAfter(_ now: Int) -> Int? {
     guard let text = fields["retry-after"] else { return nil }
     let seconds = Int(text) ?? Self.time(text).map { max(0, ($0 - now + 999) / 1000) }
     return seconds.flatMap { (0...86_400).contains($0) ? $0 : nil }
   }
 
-  /// The time of an HTTP date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+  /// Returns the time of an HTTP date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
   private static func time(_ text: String) -> Int? {
     let words = text.split(separator: " ")
     let months = [
@@ -83,15 +85,15 @@ extension Fault {
   }
 }
 
-/// Something that carries HTTP requests to a provider.
+/// A connection that carries HTTP requests to a provider.
 package protocol HTTPExchange: Sendable {
-  /// Sends a request and waits for the answer, whatever its status.
+  /// Sends a request and waits for the answer, with any status.
   ///
-  /// A request that can move money needs a permit, which is used up. It goes over a fresh connection: on a kept
-  /// one that the server closes after a POST, libcurl would send it a second time by itself.
-  /// Throws `not_sent` (effect none) where no byte of it left, else a fault with effect unknown,
-  /// whose code says what was missing: `no_answer`, `connection_closed`, `answer_too_large`,
-  /// `unreadable_answer`. The adapter, which knows what the request could do, narrows the effect.
+  /// A request that can move money needs a permit, and uses it up. It gets a new connection. If a server
+  /// closes a reused connection after a POST, libcurl would send the request again. Throws `not_sent` (effect
+  /// none) if no byte left. Any other fault has effect unknown, and its code names the reason: `no_answer`,
+  /// `connection_closed`, `answer_too_large` or `unreadable_answer`. The adapter narrows the effect, because
+  /// it knows what the request can do.
   func send(
     _ request: HTTPRequest,
     _ permit: SendPermit?,
@@ -100,16 +102,16 @@ package protocol HTTPExchange: Sendable {
 }
 
 extension HTTPExchange {
-  /// Sends a request that moves no money and makes nothing.
+  /// Sends a request that moves no money and creates nothing.
   package func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
     try send(request, nil, by: deadline)
   }
 }
 
-/// Something that opens message sockets to a provider.
+/// A factory of message sockets to a provider.
 package protocol SocketExchange: Sendable {
-  /// Opens a WebSocket. Throws `not_sent` where there is no connection, `provider_error` with the
-  /// code `upgrade_refused` where the other side declines.
+  /// Opens a WebSocket. Throws `not_sent` without a connection, and `provider_error` with the code
+  /// `upgrade_refused` if the server refuses.
   func open(
     url: String,
     fields: [HTTPRequest.Field],
@@ -117,31 +119,31 @@ package protocol SocketExchange: Sendable {
   ) throws(Fault) -> any MessageSocket
 }
 
-/// What a message socket hands over.
+/// A message from a socket.
 package enum SocketMessage: Sendable, Hashable {
   case text(String)
   case binary([UInt8])
-  /// An orderly close by the other side; nil where it gave no code.
+  /// An orderly close by the server; the code is nil if it gave none.
   case closed(code: Int?, reason: String)
 }
 
-/// A connection that carries whole text messages both ways.
+/// A connection that carries whole text messages in both directions.
 package protocol MessageSocket: AnyObject {
-  /// Sends a text message; one that can move money needs a permit, which is used up.
+  /// Sends a text message. One that can move money needs a permit, and uses it up.
   ///
-  /// Throws `not_sent` where the connection was found closed before any of it left, else effect unknown.
+  /// Throws `not_sent` if the connection was closed before any byte left, else effect unknown.
   func send(_ text: String, _ permit: SendPermit?, by deadline: Deadline) throws(Fault)
   /// Waits for the next message. Throws with effect unknown, as `HTTPExchange.send` does.
   func receive(by deadline: Deadline) throws(Fault) -> SocketMessage
-  /// Whether the other side has not ended it, as far as has arrived.
+  /// Whether the server has not closed the connection, as far as its bytes have arrived.
   var isOpen: Bool { get }
-  /// Says goodbye and lets the connection go; `waiting` a short while for the other side's, which says that
-  /// everything before was read.
+  /// Closes the connection. With `waiting`, it waits a short while for the server's close, which confirms
+  /// that the server read everything before.
   func close(waiting: Bool)
 }
 
 extension MessageSocket {
-  /// Sends a message that moves no money and makes nothing.
+  /// Sends a message that moves no money and creates nothing.
   package func send(_ text: String, by deadline: Deadline) throws(Fault) {
     try send(text, nil, by: deadline)
   }
@@ -149,46 +151,45 @@ extension MessageSocket {
   package var isOpen: Bool { true }
 }
 
-/// Something that lets a payer come back from a bank to this machine.
+/// A factory of addresses at which a payer returns from the bank to this machine.
 package protocol RedirectListener: Sendable {
-  /// Begins to listen at `http://localhost:PORT/PATH`. Throws `usage` (`port_busy`) where it cannot.
+  /// Starts to listen at `http://localhost:PORT/PATH`. Throws `usage` (`port_busy`) if it cannot.
   func listen(at address: String) throws(Fault) -> any RedirectVisit
 }
 
-/// A payer who is awaited.
+/// A payer's expected return.
 package protocol RedirectVisit: AnyObject {
-  /// Says who is awaited: a visitor whose parameter of this name has another value is sent away.
+  /// Sets a parameter that the right visitor has. A visitor with another value is sent away.
   func expect(_ name: String, _ value: String)
-  /// Waits for a visitor; gives the query of the address they came to, nil where none came in time.
-  /// Throws where a signal ends the wait.
+  /// Waits for a visitor. Returns the query of the visited address; nil if none came in time. Throws if a
+  /// signal ends the wait.
   func wait(milliseconds: Int) throws(Fault) -> String?
-  /// Lets the address go.
+  /// Stops listening.
   func close()
 }
 
-/// Something that opens streams of bytes to devices on this machine or beside it.
+/// A factory of byte streams to devices on this machine or in its network.
 package protocol DeviceExchange: Sendable {
   /// Opens a device by its address (`tcp://HOST:PORT`, `tty:PATH`, …).
   ///
-  /// Throws `device` (`device_unreachable`) where there is none, `usage` for an address of no known
-  /// form.
+  /// Throws `device` (`device_unreachable`) if there is none, and `usage` for an unknown form of address.
   func open(_ address: String, by deadline: Deadline) throws(Fault) -> any ByteStream
 }
 
-/// What a stream hands over.
+/// An event of a stream.
 package enum StreamEvent: Sendable, Hashable {
   case bytes([UInt8])
-  /// Nothing came in time, or a signal ended the wait.
+  /// Nothing arrived in time, or a signal ended the wait.
   case nothing
   case ended
 }
 
 /// A connection to a device.
 package protocol ByteStream: AnyObject {
-  /// Sends all bytes. Throws `device` (`device_disconnected`) where the link is broken.
+  /// Sends all bytes. Throws `device` (`device_disconnected`) if the connection is broken.
   func send(_ bytes: [UInt8]) throws(Fault)
-  /// Waits for bytes. Throws `device` where the link broke.
+  /// Waits for bytes. Throws `device` if the connection broke.
   func receive(milliseconds: Int) throws(Fault) -> StreamEvent
-  /// Lets the device go.
+  /// Closes the connection.
   func close()
 }

@@ -1,29 +1,30 @@
 package import TenderModel
 
-/// What a write must survive before it counts as written.
+/// The failure that a write must survive before it counts as written.
 package enum Durability: Sendable, Hashable {
-  /// The end of the process, however it ends; the power may take it.
+  /// The end of the process, however it ends. A power failure may lose the write.
   case process
-  /// The end of the power: the bytes are on the disk.
+  /// A power failure: the bytes are on the disk.
   case power
 }
 
-/// Where every operation is written before it is sent.
+/// The store in which every operation is written before it is sent.
 ///
-/// Each write names the version of the payment that it was made from, and fails (`journal_conflict`)
-/// where another has written since. Every function throws a `state` fault.
+/// Each write names the version of the payment that it was made from. If another process has written since,
+/// it fails (`journal_conflict`). Every function throws `state` faults.
 package protocol Journal: MaintainedJournal {
-  /// Takes the lock on a reference, waiting until `deadline`; nil where another process holds it.
-  /// The lock ends when the returned value is let go, or with the process.
+  /// Takes the lock on a reference, and waits for it until `deadline`; nil if another process holds it.
+  ///
+  /// The lock ends when the returned value is released, or with the process.
   func lock(
     _ key: ReferenceKey,
     by deadline: Deadline,
     interruption: any Interruption
   ) throws(Fault) -> (any ReferenceLock)?
-  /// Takes the lock on the reference of a payment that would be its first, as `lock` does.
+  /// Takes the lock on a reference like `lock`, for a payment that may be its first.
   ///
-  /// Where the reference is new the payment may be written at once, so that `open` of it does nothing more;
-  /// `payment` says nothing of it before.
+  /// If the reference is new, the payment may be written at once, and `open` then writes nothing more. Until
+  /// `open`, `payment` does not return it.
   func lock(
     opening payment: Payment,
     _ terms: OpeningTerms,
@@ -36,111 +37,117 @@ package protocol Journal: MaintainedJournal {
     by deadline: Deadline,
     _ interruption: any Interruption
   ) throws(Fault) -> (any ReferenceLock)?
-  /// The payment of a reference.
+  /// Returns the payment of a reference.
   func payment(_ key: ReferenceKey) throws(Fault) -> Payment?
-  /// Writes a new attempt, of a new reference or of one that has others, and gives it its rows.
+  /// Writes a new attempt of a new or an existing reference. Returns the payment with its rows.
   ///
-  /// In one transaction with the check of `terms`. Throws `conflict`: `reference_elsewhere` where another provider
-  /// has the reference in the same env, `key_reused` where another operation has its idempotency key.
+  /// The check of `terms` is in the same transaction. Throws `conflict`: `reference_elsewhere` if another
+  /// provider has the reference in the same env, `key_reused` if another operation has its idempotency key.
   func open(
     _ payment: Payment,
     _ terms: OpeningTerms,
     _ durability: Durability
   ) throws(Fault) -> Payment
-  /// Writes what changed of a payment and a line of its history about one operation, and raises its version.
+  /// Writes the changes of a payment, and a line of history about one operation. Raises the payment's
+  /// version.
   ///
-  /// A preparation that an operation no longer has is erased from the files for good. Where an operation is
-  /// `sent`, room for its outcome is taken first (see `setAside`), and the files are looked for at
-  /// their paths: without either nothing is written. A new operation with a key of its own is written only where no
-  /// other has that key (`key_reused`).
+  /// A preparation that an operation no longer has is erased from the files for good. For an operation in
+  /// `sent`, room for its outcome is reserved first (see `setAside`), and the files must exist at their
+  /// paths. If either fails, nothing is written. A new operation with a key is written only if no other has
+  /// that key (`key_reused`).
   func update(
     _ payment: inout Payment,
     _ sequence: Int,
     note: String,
     _ durability: Durability
   ) throws(Fault)
-  /// Writes what a request came to where `update` cannot: into the room that was taken before it was sent. Every
-  /// reader sees it from then on, and the next that can writes it in its place.
+  /// Writes the outcome of a request into the room reserved before the send, if `update` cannot write it.
+  /// From then on, every reader sees it. The next process that can write moves it to its row.
   func setAside(_ payment: inout Payment, _ sequence: Int, note: String) throws(Fault)
-  /// Writes what a request that was sent came to: into the room taken for it where the journal fails.
+  /// Writes the outcome of a request that was sent. If the journal fails, it is set aside in its reserved
+  /// room.
   ///
-  /// `isLast` says that nothing more is written of it under its lock. Gives why it had to be set aside.
-  /// Throws the journal's own fault where neither was possible.
+  /// `isLast` means that this is the last write under the lock. Returns the reason if the outcome was set
+  /// aside. Throws the journal's fault if neither was possible.
   func conclude(
     _ payment: inout Payment,
     _ sequence: Int,
     note: String,
     isLast: Bool
   ) throws(Fault) -> Fault?
-  /// Throws (`journal_forgot`, `journal_copy`) where the journal is not all that was written here, or is a copy:
-  /// then it cannot say that a reference is new.
+  /// Throws (`journal_forgot`, `journal_copy`) if the journal lost entries, or is a copy. Such a journal
+  /// cannot tell whether a reference is new.
   func checkWhole() throws(Fault)
-  /// Says that requests are sent to others than the simulator in this process: they outlive the journal.
+  /// Records that requests go to real or served providers, which remember them if the journal is lost.
   func reachesOutside()
-  /// Of the members that this journal does not keep as they were typed, what tells them apart: a keyed
-  /// hash each, by name. `instrument` is what tells a card or account from another.
+  /// Returns a keyed hash of each member that this journal does not store as typed, by name.
+  ///
+  /// `instrument` is the text that identifies a card or account.
   func fingerprints(of content: JSONObject, instrument: String?) throws(Fault) -> JSONObject
-  /// Asks the process that works on a reference to stop, where it still can.
+  /// Asks the process that works on a reference to stop, if it still can.
   func requestStop(_ key: ReferenceKey) throws(Fault)
-  /// Whether that was asked for, and not taken back.
+  /// Whether a stop was requested and not withdrawn.
   func isStopRequested(_ key: ReferenceKey) -> Bool
-  /// Takes such a wish back, before new work begins or once the old has ended.
+  /// Withdraws the request to stop, before new work begins or after the old work ended.
   func forgetStop(_ key: ReferenceKey)
-  /// Who works on a reference, in words, as far as the journal knows.
+  /// A description of the process that works on a reference, if the journal knows it.
   func worker(_ key: ReferenceKey) -> String?
-  /// Until when a request that can move money may leave; nil where a lock lasts as long as its process.
+  /// The time in which a request that can move money may be sent; nil if a lock lasts as long as its process.
   var window: SendWindow? { get }
-  /// How many attempts there are, for names that a seed makes.
+  /// The number of attempts, for names that a seed generates.
   func count() throws(Fault) -> Int
 
-  /// The payments whose reference, or an operation's provider's id, is `handle`, newest first.
+  /// The payments with `handle` as their reference, or as the provider's id of an operation, newest first.
   func payments(matching handle: String, filter: PaymentFilter) throws(Fault) -> [Payment]
-  /// The payments that a filter lets through, newest first, one by one; stops where `body` says no.
+  /// Passes the payments that match a filter to `body`, newest first, until it returns false.
   func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault)
-  /// How many payments a filter lets through; nothing is counted beyond `limit`.
+  /// The number of payments that match a filter. Counting stops at `limit`.
   func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int
-  /// The sums of the payments that a filter lets through, in any order. The filter must be one of columns alone.
+  /// The sums of the payments that match a filter, in any order. The filter must be one of columns alone.
   func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total]
-  /// When the oldest payment was recorded, in milliseconds since 1970; nil where there is none.
+  /// The time when the oldest payment was recorded, in milliseconds since 1970; nil without any.
   func oldest() throws(Fault) -> Int?
-  /// What happened to a payment, oldest first.
+  /// The history of a payment, oldest first.
   func history(of payment: Payment) throws(Fault) -> [HistoryEntry]
 }
 
-/// What maintenance and import need of a journal.
+/// The functions of a journal for maintenance and import.
 package protocol MaintainedJournal: Sendable {
-  /// How many payments `prune` would take out.
+  /// The number of payments that `prune` would delete.
   func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int
-  /// Takes payments out, with every operation and their history, and says how many.
+  /// Deletes payments with their operations and history. Returns the number of payments.
   ///
-  /// A payment stays where it changed at `time` (milliseconds since 1970) or later, is not final, has an unknown
-  /// operation, is a mandate that can still be revoked, or is a refund that an original payment counts.
+  /// A payment stays if it changed at `time` (milliseconds since 1970) or later. It also stays if it is not
+  /// final, has an unknown operation, is a mandate that can still be revoked, or is a refund that an original
+  /// payment counts.
   func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int
-  /// Reads everything and compares it with its checksums, and each payment's columns with its operations; gives
-  /// what is wrong, in words.
+  /// Compares all rows with their checksums, and each payment's columns with its operations. Returns a
+  /// description of each error.
   func verify() throws(Fault) -> [String]
-  /// Writes a consistent copy into a new file, marked as one, while others go on.
+  /// Writes a consistent copy to a new file and marks it as a copy, while other processes continue.
   func backUp(to path: String) throws(Fault)
-  /// Takes the journal as it is for whole, and for the original, at a time in milliseconds since 1970.
+  /// Accepts the journal as complete and as the original, at a time in milliseconds since 1970.
   func accept(reason: String, at time: Int) throws(Fault)
-  /// That it is a copy, where only the simulator in this process is spoken to and nothing is refused for it.
+  /// A warning that the journal is a copy. It is set only if all requests go to the simulator in this
+  /// process, so that nothing is refused.
   var copyWarning: Fault? { get }
-  /// Why there can be no mark, without which a loss of the whole journal is not noticed; nil where there can.
+  /// The reason why no mark can be written; nil if it can. Without a mark, the loss of the whole journal is
+  /// not noticed.
   var markProblem: String? { get }
-  /// Takes out of the files what is to be gone for good, where that was put off.
+  /// Erases data from the files whose erasing was postponed.
   func finishErasing() throws(Fault)
-  /// Writes a payment as another journal had it, with its history; false where it is there already.
+  /// Writes a payment of another journal, with its history; false if it is already here.
   ///
-  /// Attempts of one reference may come one by one. Throws `conflict` where another has its place.
+  /// The attempts of one reference may come one by one. Throws `conflict` if another payment has its place.
   func take(_ payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Bool
 }
 
-/// What must hold when an attempt is opened.
+/// The conditions under which an attempt may be opened.
 package struct OpeningTerms: Sendable, Hashable {
-  /// Whether the operator named the provider for this very command: then a reference that has succeeded elsewhere
-  /// may be used here too.
+  /// Whether the operator named the provider for this command. Then a reference that has succeeded at another
+  /// provider may be used here too.
   package var namesProvider: Bool
-  /// Whether its key is the operator's own, and must be no other operation's.
+  /// Whether the operator gave the key, which no other operation may have.
   package var hasOwnKey: Bool
 
   package init(namesProvider: Bool = false, hasOwnKey: Bool = false) {
@@ -160,7 +167,7 @@ extension Journal {
     try counted(filter, upTo: limit)
   }
 
-  /// Whether an operation of another payment, at the same provider in the same env, has a provider's id.
+  /// Whether an operation of another payment, at the same provider and in the same env, has a provider's id.
   func isKnown(_ id: String, otherThan payment: Payment) throws(Fault) -> Bool {
     var filter = PaymentFilter()
     (filter.env, filter.provider) = (payment.env, payment.provider)
@@ -169,7 +176,7 @@ extension Journal {
     }
   }
 
-  /// Sums payments one by one, for a journal whose columns are not up to date.
+  /// Sums payments one by one, for a journal with outdated columns.
   package func summed(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
     var totals = Totals()
     var refunds: [(payment: Payment, original: ReferenceKey)] = []
@@ -201,12 +208,12 @@ extension Journal {
       refunds.append((payment, key))
       return true
     }
-    // A card refund with its own reference is also an operation of the original payment, and counts there.
+    // A card refund with a separate reference is also an operation of the original payment, and counts there.
     for refund in refunds where try payment(refund.original) == nil { add(refund.payment) }
     return totals.all
   }
 
-  /// Counts one by one what a filter lets through.
+  /// Counts the payments that match a filter, one by one.
   package func counted(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
     var count = 0
     try each(filter) { _ in
@@ -280,7 +287,7 @@ extension MaintainedJournal {
 }
 
 extension Fault {
-  /// What a journal cannot do.
+  /// An action that this journal does not support.
   fileprivate static func unsupported(_ what: String) -> Fault {
     Fault(.unsupported, code: "journal_unsupported", "this journal cannot be \(what)")
   }
@@ -298,7 +305,7 @@ extension Fault {
     )
   }
 
-  /// An idempotency key that another operation has.
+  /// Another operation has the idempotency key.
   package static func keyReused(_ key: String, by reference: Reference) -> Fault {
     .conflict(
       "key_reused",
@@ -317,8 +324,8 @@ extension Payment {
 }
 
 extension Status {
-  /// Whether a payment with this status forbids one under the same reference at another provider; `isUnknown` says
-  /// that the result of an operation is.
+  /// Whether a payment with this status forbids one under the same reference at another provider.
+  /// `isUnknown`: an operation of it is unknown.
   package func blocksElsewhere(isUnknown: Bool, namesProvider: Bool) -> Bool {
     switch end {
     case nil: true
@@ -328,23 +335,23 @@ extension Status {
   }
 }
 
-/// A held lock; it ends with the last reference to it.
+/// A held lock. It ends when its last reference is released.
 package protocol ReferenceLock: AnyObject {}
 
 /// One line of a payment's history.
 package struct HistoryEntry: Sendable, Hashable {
   /// Milliseconds since 1970.
   package let at: Int
-  /// The kind and number of the operation that it is about, such as `refund 2`; empty for the journal itself.
+  /// The kind and number of the operation, such as `refund 2`; empty for the journal itself.
   package let operation: String
-  /// The operation's state, by its name.
+  /// The name of the operation's state.
   package let state: String
-  /// What the operation is about, in minor units.
+  /// The operation's amount, in minor units.
   package let amount: Int?
-  /// The payment's status after it.
+  /// The payment's status after the event.
   package let status: String
   package let note: String
-  /// Who wrote it, as `USER@MACHINE`; nil where the journal did not write that down yet.
+  /// The writer as `USER@MACHINE`; nil in lines of earlier versions.
   package let by: String?
 
   package init(
@@ -365,7 +372,7 @@ package struct HistoryEntry: Sendable, Hashable {
     self.by = by
   }
 
-  /// A line about one operation of a payment as it is now.
+  /// Creates a line about one operation of a payment as it is now.
   package init(_ payment: Payment, _ sequence: Int, note: String, by: String?) {
     let operation = payment[sequence]
     self.init(

@@ -1,14 +1,14 @@
 package import TenderModel
 
-/// What a failure means once an effecting request has left: the only place that says so.
+/// The meaning of a failure after a request that can move money was sent. No other place decides it.
 extension Fault {
-  /// The same failure after an effecting request may have left: what it did is not known.
+  /// The same failure, after a request that can move money may have left. Its effect is unknown.
   ///
-  /// One that provably never left (`notSent`) stays what it is. The provider's own words stay in
+  /// A fault `notSent` is proof that nothing left, and stays as it is. The provider's answer stays in
   /// `result`.
   package var afterSending: Fault { kind == .notSent ? self : afterSendingAnyway }
 
-  /// As `afterSending`, where an earlier try did leave: that the last one did not says nothing.
+  /// Like `afterSending`, if an earlier try was sent. Then a `notSent` of the last try proves nothing.
   package var afterSendingAnyway: Fault {
     if kind == .unknown, effect == .unknown { return self }
     if kind.isStop {
@@ -25,8 +25,7 @@ extension Fault {
     ).retried(after: after)
   }
 
-  /// The same failure of whoever looks, while the bank goes on with what was accepted: how that ends is
-  /// not known.
+  /// The same failure of a look-up, while the bank continues an accepted payment. Its result is unknown.
   package var unwatched: Fault {
     guard effect == .none else { return self }
     return Fault(
@@ -39,28 +38,28 @@ extension Fault {
     )
   }
 
-  /// The same failure of a request that can move nothing.
+  /// The same failure, for a request that cannot move money.
   package var withoutEffect: Fault {
     var fault = self
     fault.effect = .none
     return fault
   }
 
-  /// The same failure as a plain refusal, which cannot follow an execution.
+  /// The same failure, marked as a refusal that proves that nothing was executed.
   ///
-  /// After a send, effect none stands on such a proof alone.
+  /// After a send, only such a proof gives effect none.
   package var proven: Fault {
     var fault = self
     fault.isProven = true
     return fault
   }
 
-  /// What cannot happen.
+  /// A case that the program excludes.
   static func bug(_ message: String) -> Fault {
     Fault(.internal, code: "internal", message)
   }
 
-  /// The journal failed after the outcome was known, and the outcome lies beside it.
+  /// The journal failed after the outcome was known. The outcome is in a file beside it.
   static func setAside(_ failure: Fault) -> Fault {
     .state(
       failure.code,
@@ -69,8 +68,8 @@ extension Fault {
     )
   }
 
-  /// The journal failed after an effecting request had left: that run knows what it did, the journal
-  /// does not, and nothing may say that nothing happened.
+  /// The journal failed after a request that can move money was sent. The journal lacks the result, so the
+  /// effect is reported as unknown.
   static func unrecorded(_ failure: Fault) -> Fault {
     guard failure.effect != .unknown else { return failure }
     return Fault(

@@ -1,11 +1,11 @@
 package import TenderModel
 
-/// What was said about a payment at a moment, and by what way it came.
+/// A fact about a payment at one moment, and its source.
 ///
-/// It never changes what an operation asked for. It moves an operation's state along the published order, and is
-/// shown with a warning where it cannot.
+/// It never changes the request of an operation. It moves an operation's state along the published order. If
+/// the state cannot follow, the fact is shown with a warning.
 package struct Observation: Sendable, Hashable {
-  /// By what way it came.
+  /// The way by which the fact arrived.
   package enum Source: String, Sendable, Hashable, CaseIterable {
     /// The answer to the operation itself.
     case answer
@@ -15,23 +15,23 @@ package struct Observation: Sendable, Hashable {
   package var source: Source
   /// Milliseconds since 1970.
   package var at: Int
-  /// The operation that it names, by its sequence.
+  /// The sequence of the operation that it names.
   package var operation: Int
-  /// The state that it says.
+  /// The observed state.
   package var state: Operation.State
-  /// The provider's own word for it.
+  /// The provider's name for the state.
   package var providerStatus: String?
-  /// In minor units; nil where it names none.
+  /// The observed amount in minor units; nil without one.
   package var amount: Int?
-  /// All that was refunded of the payment so far, in minor units, where it says so.
+  /// The sum of all refunds of the payment so far, in minor units; nil if unknown.
   package var refunded: Int?
-  /// How much of `refunded` no refund of this journal explained when the provider was asked; nil where that is still
-  /// to be reckoned, from the payment that this is added to.
+  /// The part of `refunded` that no refund of this journal explained when the provider was asked. If nil,
+  /// `Payment.add` computes it.
   package var elsewhere: Int?
-  /// Whether it says that a mandate was revoked.
+  /// Whether the mandate was revoked.
   package var isRevoked = false
   package var currency: Currency?
-  /// The provider's id of what it is about.
+  /// The provider's id of the payment or operation.
   package var id: String?
 
   package init(_ source: Source, at: Int, operation: Int, state: Operation.State) {
@@ -42,27 +42,27 @@ package struct Observation: Sendable, Hashable {
   }
 }
 
-/// All that was observed of a payment, joined: the order in which it came does not matter.
+/// The joined observations of a payment. Their order of arrival does not matter.
 package struct Observed: Sendable, Hashable {
-  /// The provider's own word, of the newest observation.
+  /// The provider's name for the status, from the newest observation.
   package var providerStatus: String?
-  /// When that was, in milliseconds since 1970.
+  /// The time of that observation, in milliseconds since 1970.
   package var at = 0
-  /// The most that anything said was refunded of the current attempt, in minor units.
+  /// The largest sum of refunds of the current attempt that was observed, in minor units.
   package var refunded = 0
-  /// The most of it that was refunded by others than this journal.
+  /// The largest part of it that others refunded.
   package var elsewhere = 0
   package var isRevoked = false
 
   package init() {}
 
-  /// Takes an observation in.
+  /// Adds an observation.
   package mutating func join(_ seen: Observation) {
     refunded = max(refunded, seen.refunded ?? 0)
     elsewhere = max(elsewhere, seen.elsewhere ?? 0)
     isRevoked = isRevoked || seen.isRevoked
     guard let word = seen.providerStatus else { return }
-    // Two words at one moment: the later one in the alphabet, so that their order does not matter.
+    // Of two with the same time, the status later in the alphabet counts. Their order must not matter.
     if (seen.at, word) > (at, providerStatus ?? "") { (at, providerStatus) = (seen.at, word) }
   }
 }

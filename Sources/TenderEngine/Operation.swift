@@ -2,7 +2,7 @@ package import TenderModel
 
 /// One request to a provider that can change a payment.
 package struct Operation: Sendable {
-  /// What it asks for (README, 2).
+  /// The kind of request (README, 2).
   package enum Kind: String, Sendable, Hashable, CaseIterable {
     case authorize
     /// Authorize and capture at once.
@@ -16,43 +16,42 @@ package struct Operation: Sendable {
 
   /// The journal's number for its row; 0 before it is written.
   package var row = 0
-  /// Its place among the operations of its payment, from 1.
+  /// The operation's position in its payment, from 1.
   package var sequence = 0
   package var kind: Kind
-  /// Its number among the attempts, the refunds, or the others of its kind, from 1.
+  /// The number among the attempts, the refunds and voids, or the others of its kind, from 1.
   package var number = 1
-  /// The operator's own name for it; the reference of a refund that the card made (`link`).
+  /// The operator's name of a refund. For a refund at the reader, it is the refund's reference (`link`).
   package var name: String?
-  /// What it asks for in minor units, fee and gratuity included; nil where it is about no amount.
+  /// The requested amount in minor units, with fee and gratuity; nil without an amount.
   package var amount: Int?
-  /// What the provider approved in minor units; nil where that is all of `amount`.
+  /// The amount that the provider approved, in minor units; nil if that is all of `amount`.
   package var approved: Int?
-  /// Whether it was recorded for all that was left.
+  /// Whether it was recorded for the whole remaining amount.
   package var isRest = false
-  /// The idempotency key that it is sent with; nil where the provider takes none.
+  /// The idempotency key of its request; nil if the provider takes none.
   package var key: String?
-  /// The provider's id of what it made.
+  /// The id that the provider gave.
   package var id: String?
   package var state = State.prepared
-  /// The order that it carries out; only an attempt has one.
-  ///
-  /// The member of `content` with the name of the holder of the card or account; it tells no order from another.
+  /// The member of `content` with the name of the holder of the card or account. Orders are not compared by
+  /// it.
   static let holder = "holder"
 
-  /// Two orders with the same content are the same.
+  /// The order of an attempt; empty for any other operation. Two orders with the same content are the same.
   package var content: JSONObject = [:]
-  /// Keyed hashes of what tells two orders apart and is not kept as it was typed.
+  /// Keyed hashes of the members that identify an order and are not stored as typed.
   package var fingerprints: JSONObject = [:]
-  /// The provider's answer, in its documented names.
+  /// The provider's answer, with its documented names.
   package var result: JSONObject = [:]
-  /// The error of its record: why it was declined, or why its result is unknown.
+  /// The error in its record: why it was declined, or why its result is unknown.
   package var fault: Fault?
-  /// What a later step needs of the provider; never card data.
+  /// The data that a later step sends to the provider; never card data.
   package var preparation: Preparation?
-  /// Whether a preparation is there that was sealed under a key that this machine does not have.
+  /// Whether its preparation is sealed under a key that this machine does not have.
   package var isSealed = false
-  /// The other payment of a refund that is made at the reader under a reference of its own: of the refund's
-  /// attempt the original payment, of the original's operation the refund.
+  /// The other payment of a refund at the reader. The refund's attempt names the original payment here, and
+  /// the original's operation names the refund.
   package var link: Reference?
   /// Milliseconds since 1970.
   package var createdAt: Int
@@ -65,11 +64,11 @@ package struct Operation: Sendable {
     updatedAt = time
   }
 
-  /// What a later step needs of the provider.
+  /// The data that a later step sends to the provider.
   package enum Preparation: Sendable, Hashable {
-    /// Sealed in the journal, and unreadable for good once it is no longer needed.
+    /// Sealed in the journal. It becomes unreadable for good once it is no longer needed.
     case secret(String)
-    /// Holds nothing that has to be sealed.
+    /// Contains nothing secret.
     case plain(String)
 
     package var text: String {
@@ -85,16 +84,16 @@ package struct Operation: Sendable {
     package var plain: String? { if case .plain(let text) = self { text } else { nil } }
   }
 
-  /// Whether it is an attempt: the operation that a payment begins with, or begins again with.
+  /// Whether it is an attempt: the first operation of a payment, or one that starts it again.
   package var isAttempt: Bool { !content.members.isEmpty }
 
-  /// What it did or does in minor units: what was approved, else what was asked for.
+  /// The approved amount, else the requested one, in minor units.
   package var effectiveAmount: Int { approved ?? amount ?? 0 }
 
-  /// Whether it may have moved money without an answer.
+  /// Whether it may have moved money and has no answer.
   package var isUnknown: Bool { state.name == .sent }
 
-  /// Whether it did, does, or may do something: its name and key are in use.
+  /// Whether it has, or may still get, an effect. Its name and key are in use.
   package var isAlive: Bool {
     switch state.name {
     case .prepared, .sent, .waiting, .processing, .succeeded: true
@@ -102,21 +101,21 @@ package struct Operation: Sendable {
     }
   }
 
-  /// Whether another operation of the payment may have its idempotency key: one that provably had no effect, or whose
-  /// process died before it was sent, leaves it to its own repetition.
+  /// Whether another operation of the payment may have its idempotency key. An operation that provably had no
+  /// effect, or was never sent, passes its key to its repetition.
   package func leavesKey(to other: Operation) -> Bool {
     [.prepared, .failed].contains(state.name) && kind == other.kind && amount == other.amount
       && name == other.name && order == other.order
   }
 
-  /// The content without the holder, which payments from before lack.
+  /// The content without the holder, which payments of earlier versions lack.
   private var order: JSONObject {
     var order = content
     order[Self.holder] = nil
     return order
   }
 
-  /// What is known about its money.
+  /// The effect on money, as far as it is known.
   package var effect: Effect {
     switch state.name {
     case .prepared, .declined, .cancelled, .expired, .failed: .none
@@ -125,9 +124,9 @@ package struct Operation: Sendable {
     }
   }
 
-  /// What is known about the money of an operation.
+  /// The known effect of an operation on money.
   package enum Effect: String, Sendable { case none, unknown, done }
 
-  /// Whether this undoes what was captured or held.
+  /// Whether it undoes a capture or a hold.
   package var isReversal: Bool { !isAttempt && (kind == .refund || kind == .void) }
 }

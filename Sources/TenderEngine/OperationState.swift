@@ -1,14 +1,14 @@
 package import TenderModel
 
-/// The states of an operation, and the one table of what may follow what (README, 3 to 5).
+/// The states of an operation, and the one table of possible transitions (README, 3 to 5).
 extension Operation {
-  /// How far an operation has come; a state carries what belongs to it.
+  /// The progress of an operation. Each state carries its data.
   package enum State: Sendable, Hashable {
     /// Recorded; nothing that can move money was sent.
     case prepared
     /// A request that can move money may have left.
     case sent(Sent)
-    /// The provider waits for the payer (the action says for what); without one, for the merchant.
+    /// The provider waits for the payer to do the action; without an action, for the merchant.
     case waiting(PayerAction?)
     /// The provider accepted it and has not finished.
     case processing
@@ -19,7 +19,7 @@ extension Operation {
     /// It succeeded, and the provider took it back.
     case returned
 
-    /// The state's name, as journal and records have it.
+    /// The state's name in the journal and in records.
     package enum Name: String, Sendable, Hashable, CaseIterable {
       case prepared, sent, waiting, processing, succeeded, declined, cancelled, expired, failed
       case returned
@@ -40,18 +40,18 @@ extension Operation {
       }
     }
 
-    /// What the payer has to do.
+    /// The action that the payer has to do.
     package var action: PayerAction? { if case .waiting(let action) = self { action } else { nil } }
 
-    /// When it was sent, while its result is unknown.
+    /// The time of the send, while the result is unknown.
     package var sent: Sent? { if case .sent(let sent) = self { sent } else { nil } }
   }
 
-  /// When a request that can move money was recorded as sent.
+  /// The time when a request that can move money was recorded as sent.
   package struct Sent: Sendable, Hashable {
     /// Milliseconds since 1970.
     package var at: Int
-    /// The same on the machine's own clock; nil where an old version did not write it.
+    /// The same time on the machine's monotonic clock; nil if an earlier version wrote the row.
     package var moment: Moment?
 
     package init(at: Int, moment: Moment?) {
@@ -60,27 +60,27 @@ extension Operation {
     }
   }
 
-  /// What happens to an operation, by name.
+  /// The name of an event that can change an operation.
   package enum Event: String, Sendable, CaseIterable {
     /// A request that can move money is about to leave.
     case send
-    /// The provider prepared what a later step needs.
+    /// The provider prepared the data for a later step.
     case keep
-    /// A documented state of the provider was entered.
+    /// The operation entered a documented state of the provider.
     case enter
-    /// The answer to its request.
+    /// The answer to its request arrived.
     case answer
-    /// Its request provably had no effect, and it is as it was before.
+    /// Its request provably had no effect. The operation returns to its earlier state.
     case revert
-    /// Its request failed, and what it did is unknown.
+    /// Its request failed, and its effect is unknown.
     case lose
     /// It provably had no effect.
     case fail
-    /// A look told what its request did.
+    /// A look-up found the result of its request.
     case find
-    /// Somebody else told how it is now.
+    /// An observation from another source than its request changed it.
     case observe
-    /// An operator says how it ended.
+    /// An operator resolved it.
     case resolve
     /// A capture, void or undoing ended it.
     case close
@@ -88,16 +88,16 @@ extension Operation {
 
   /// Whether an event can move an operation from one state to another: the table.
   ///
-  /// What is not in it is a fault `internal`, and changes nothing.
+  /// Any other transition is a fault `internal`, and changes nothing.
   package static func isPossible(_ event: Event, from state: State, to next: State) -> Bool {
     let isOpen = [.prepared, .sent, .waiting, .processing].contains(state.name)
     let isSame = state.name == next.name
     let isAnswer = ![.prepared, .sent, .failed].contains(next.name)
     return switch event {
-    // A payer's flow goes on with further requests; a finish sends the same again.
+    // A payer's flow continues with further requests, and a finish sends the same request again.
     case .send: isOpen && next.name == .sent
     case .keep, .enter: isSame && isOpen && state.name != .processing
-    // What a run has recorded already it can end with.
+    // A run may repeat the outcome that it has already recorded.
     case .answer: isAnswer && (isOpen || isSame)
     case .revert: state.name == .sent && [.sent, .waiting, .processing].contains(next.name)
     case .lose: state.name == .sent && isSame
@@ -115,7 +115,7 @@ extension Operation {
 
   /// Moves to another state by an event, at a time in milliseconds since 1970.
   ///
-  /// Throws `internal` for what cannot happen in its state.
+  /// Throws `internal` if the table does not allow it.
   package mutating func move(_ event: Event, to next: State, at time: Int) throws(Fault) {
     guard Self.isPossible(event, from: state, to: next) else {
       let words = "\(state.name.rawValue) cannot \(event.rawValue) to \(next.name.rawValue)"
@@ -127,19 +127,19 @@ extension Operation {
 }
 
 extension Operation.State {
-  /// Whether an observation may follow: the published order of what is observed.
+  /// Whether an observed state can follow this one, in the published order.
   ///
-  /// `sent` < `waiting` (for the payer, then for the merchant) < `expired` < `processing` < `succeeded` < `returned`,
-  /// and `processing` < `declined`, `cancelled`. So the order in which the observations of one operation arrive does
-  /// not matter. What was declined or cancelled did not succeed later, and the other way round: of two that
-  /// contradict each other the first stays.
+  /// `sent` < `waiting` (for the payer, then for the merchant) < `expired` < `processing` < `succeeded` <
+  /// `returned`, and `processing` < `declined`, `cancelled`. So the order in which the observations of one
+  /// operation arrive does not matter. A declined or cancelled operation cannot succeed later, nor the
+  /// reverse. Of two contradicting observations, the first stays.
   package func allows(_ next: Operation.State) -> Bool {
     switch (name, next.name) {
     case (_, .prepared), (_, .sent), (_, .failed): false
     case (.waiting, .waiting): action != nil || next.action == nil
     case (.sent, _), (.waiting, _): true
     case (.expired, .waiting), (.expired, .expired): false
-    // A barcode that was paid after all, at its last moment.
+    // A barcode may be paid in its last moment.
     case (.expired, _): true
     case (.processing, .waiting), (.processing, .expired): false
     case (.processing, _): true

@@ -1,27 +1,27 @@
 package import TenderModel
 
-/// Who pays the provider's fee, in the words of the option and of the record.
+/// The party that pays the provider's fee, named as in the option and the record.
 package enum FeeMode: String, Sendable, CaseIterable {
   case merchant = "merchant_fee"
   /// The payer, on top of the amount.
   case service = "service_fee"
 }
 
-/// What `transact` asks for.
+/// The order of `transact`.
 package struct PaymentOrder: PlacedOrder {
   package var reference: Reference
   package var amount: Money
   package var fee: Money?
   package var feeMode = FeeMode.merchant
   package var instrument: Instrument?
-  /// A stored method's id, charged instead of an instrument.
+  /// The id of a stored method that is charged instead of an instrument.
   package var storedMethod: String?
-  /// Whether to stop where the provider waits for a confirmation.
+  /// Whether to stop when the provider waits for a confirmation.
   package var stopsAtConfirmation = false
   package var payor: JSONObject = [:]
   package var payorID: String?
   package var metadata: JSONObject = [:]
-  /// What options add to the content by their own names, to be found by: texts.
+  /// Texts that options add to the content under their names, so that the payment can be found by them.
   package var stored: JSONObject = [:]
   package var paymentParameters: String?
   package var sendsReceipt = false
@@ -39,7 +39,7 @@ package struct PaymentOrder: PlacedOrder {
   var card: Instrument? { instrument }
   var question: String { priced("charge", amount) }
 
-  /// What makes two orders the same: never card data, flow choices or output.
+  /// The members that must match in two equal orders: never card data, flow choices or output options.
   package var content: JSONObject {
     var content: JSONObject = [
       "command": "transact", "amount": .integer(amount.minorUnits),
@@ -55,7 +55,7 @@ package struct PaymentOrder: PlacedOrder {
   }
 }
 
-/// What `tokenize` asks for.
+/// The order of `tokenize`.
 package struct TokenOrder: PlacedOrder {
   package var reference: Reference
   package var instrument: Instrument
@@ -75,7 +75,7 @@ package struct TokenOrder: PlacedOrder {
   var card: Instrument? { instrument }
   var question: String { "store a payment method under reference \(reference.text)" }
 
-  /// What makes two orders the same: never card data.
+  /// The members that must match in two equal orders: never card data.
   package var content: JSONObject {
     var content: JSONObject = [
       "command": "tokenize", "method": .string(instrument.method.rawValue),
@@ -87,7 +87,7 @@ package struct TokenOrder: PlacedOrder {
 }
 
 extension Instrument {
-  /// The name of its holder, and nothing else of it; nil where none was given.
+  /// The holder's name, without any other data; nil without a name.
   fileprivate var holder: JSON? {
     let name =
       switch self {
@@ -100,7 +100,7 @@ extension Instrument {
 }
 
 extension JSONObject {
-  /// Adds who pays, and what the merchant says of it.
+  /// Adds the payer and the merchant's metadata.
   fileprivate mutating func add(payor: JSONObject, id: String?, metadata: JSONObject) {
     if !payor.members.isEmpty { self["payor"] = .object(payor.sorted) }
     self["payor_id"] = id.map(JSON.string)
@@ -108,19 +108,19 @@ extension JSONObject {
   }
 }
 
-/// What a command asks of a provider.
+/// A command's request to a provider.
 package enum Order: Sendable {
   case payment(PaymentOrder)
   case token(TokenOrder)
   case sale(SaleOrder)
   case authorization(AuthorizationOrder)
-  /// Captures a hold, or continues a payment that waits for its payer; the amount is a part of the hold.
+  /// Captures a hold, or continues a payment that waits for its payer. The amount is a part of the hold.
   case capture(Money?)
-  /// Releases a hold, or undoes a capture, whichever the payment is.
+  /// Releases a hold, or undoes a capture, depending on the payment.
   case cancel(RefundRequest = RefundRequest())
   case refund(RefundRequest)
 
-  /// What is recorded of it; nil for what changes an earlier order's payment.
+  /// The order that is recorded; nil for a change of an earlier order's payment.
   var placed: (any PlacedOrder)? {
     switch self {
     case .payment(let order): order
@@ -139,13 +139,13 @@ package enum Order: Sendable {
     }
   }
 
-  /// The reference that it is made under; nil for what changes an earlier order's payment.
+  /// The reference of a new payment; nil for a change of an earlier order's payment.
   package var reference: Reference? { placed?.reference }
 
-  /// The question before it; nil for what changes an earlier order's payment.
+  /// The question before it is sent; nil for a change of an earlier order's payment.
   package var question: String? { placed?.question }
 
-  /// The kind of operation that it is.
+  /// The kind of the operation that it makes.
   package var kind: Operation.Kind {
     switch self {
     case .capture: .capture
@@ -155,22 +155,22 @@ package enum Order: Sendable {
   }
 }
 
-/// What the engine has to know of an order that begins a payment, whatever it is for.
+/// The engine's view of an order that begins a payment.
 protocol PlacedOrder: Sendable {
-  /// The reference that it is made under.
+  /// The reference of the new payment.
   var reference: Reference { get }
   var makes: Payment.Kind { get }
   var operation: Operation.Kind { get }
-  /// In minor units.
+  /// The whole amount in minor units.
   var total: Int? { get }
   var currency: Currency? { get }
-  /// What two orders under one reference must have the same.
+  /// The members that must match in two orders under one reference.
   var content: JSONObject { get }
-  /// The card or account that it brings.
+  /// The card or account of the order.
   var card: Instrument? { get }
-  /// What a person is asked to say yes to.
+  /// The question that a person confirms.
   var question: String { get }
-  /// The payment that a refund at a reader is of.
+  /// The payment that a refund at a reader belongs to.
   var link: Reference? { get }
 }
 
@@ -179,7 +179,7 @@ extension PlacedOrder {
 
   var link: Reference? { nil }
 
-  /// The operation that it is, before it is recorded.
+  /// Returns the operation of the order, before it is recorded.
   func draft(at time: Int) -> Operation {
     var draft = Operation(operation, amount: total, at: time)
     draft.link = link
@@ -187,7 +187,7 @@ extension PlacedOrder {
     return draft
   }
 
-  /// What it says about the payment as a whole: nothing that was said of an earlier attempt's card stays.
+  /// Sets the order's facts on the payment. The card of an earlier attempt is cleared.
   func describe(_ payment: inout Payment) {
     (payment.kind, payment.currency) = (makes, currency)
     (payment.lastFour, payment.brand) = (card?.lastFour, nil)
@@ -198,20 +198,20 @@ extension PlacedOrder {
   }
 }
 
-/// What `refund`, or a `cancel` after capture, asks for.
+/// The request of `refund`, or of a `cancel` after capture.
 package struct RefundRequest: Sendable {
-  /// Nil for all that is left.
+  /// The amount; nil for all that is left.
   package var amount: Money?
-  /// The operator's own name for it (`--refund-reference`): the same one is the same refund.
+  /// The operator's name for it (`--refund-reference`). The same name is the same refund.
   package var name: Reference?
-  /// What the payer's statement says; nil for something made of the payment's reference.
+  /// The text on the payer's statement; nil for one made from the payment's reference.
   package var statement: String?
-  /// Why, for the provider's record; nil for nothing in particular.
+  /// The reason for the provider's record; nil without one.
   package var reason: String?
-  /// Whether a person has agreed to a second refund without a name.
+  /// Whether a person agreed to a second refund without a name.
   package var isFurtherApproved = false
 
-  /// A refund, of all that is left where no amount is given.
+  /// Creates a refund. Without an amount, it is of all that is left.
   package init(
     amount: Money? = nil,
     name: Reference? = nil,
@@ -224,28 +224,28 @@ package struct RefundRequest: Sendable {
     self.reason = reason
   }
 
-  /// Whether this asks for a refund that was recorded before: the same name and amount.
+  /// Whether this asks for an earlier refund again: the same name and amount.
   func isSame(as refund: Operation) -> Bool {
     refund.name == name?.text
       && (amount.map { $0.minorUnits == refund.amount && !refund.isRest } ?? refund.isRest)
   }
 }
 
-/// What `transact` asks of a reader.
+/// The order of `transact` at a reader.
 package struct SaleOrder: PlacedOrder {
   package var reference: Reference
-  /// What the payer pays before the reader's gratuity menu: `gratuity` is in it.
+  /// The price before the reader's gratuity menu. It includes `gratuity`.
   package var amount: Money
   package var isRefund = false
-  /// In minor units.
+  /// The gratuity in minor units.
   package var gratuity: Int?
-  /// The percentages of the reader's gratuity menu; empty for none.
+  /// The percentages of the reader's gratuity menu; empty without a menu.
   package var gratuityMenu: [Int] = []
   /// Whether the authorization captures as well.
   package var captures = true
-  /// The receipt of what is refunded, in its documented fields.
+  /// The receipt of the refunded payment, in its documented fields.
   package var original: JSONObject?
-  /// The reference of what is refunded, where the journal knows it.
+  /// The reference of the refunded payment, if the journal has it.
   package var originalReference: Reference?
   package var additional: JSONObject = [:]
 
@@ -261,7 +261,7 @@ package struct SaleOrder: PlacedOrder {
   var link: Reference? { isRefund ? originalReference : nil }
   var question: String { priced(isRefund ? "refund" : "charge", amount) }
 
-  /// What makes two orders the same: never what happens at the reader.
+  /// The members that must match in two equal orders. Events at the reader are not among them.
   package var content: JSONObject {
     var content: JSONObject = [
       "command": "transact", "type": isRefund ? "refund" : "purchase",
@@ -276,17 +276,17 @@ package struct SaleOrder: PlacedOrder {
   }
 }
 
-/// What `transact` asks of a provider whose payers authorize at their bank.
+/// The order of `transact` at a provider whose payers authorize at their bank.
 package struct AuthorizationOrder: PlacedOrder {
   package var reference: Reference
   package var kind: Payment.Kind
-  /// The provider's id of something that exists already.
+  /// The provider's id of a payment or mandate that exists already.
   package var existingID: String?
   package var amount: Money?
   package var currency: Currency?
-  /// What makes two orders the same: never choices of the flow.
+  /// The members that must match in two equal orders: never choices of the flow.
   package var content: JSONObject
-  /// The body that makes it, where it does not exist yet: the same bytes for every repetition.
+  /// The body of the creation request, if it does not exist yet. Every repetition sends the same bytes.
   package var creation: [UInt8] = []
 
   package init(reference: Reference, kind: Payment.Kind, content: JSONObject) {

@@ -1,43 +1,44 @@
 package import TenderModel
 
-/// What a provider's answer means, in our vocabulary, with its own words in `result`.
+/// The meaning of a provider's answer in our terms. The answer itself is in `result`.
 package struct Outcome: Sendable, Priced {
   package var status: Status
-  /// The provider's own id: a receipt number, a payment method.
+  /// The provider's id: a receipt number, a payment method.
   package var id: String?
-  /// What the payer pays, in minor units: an answer may leave its currency to the order.
+  /// The amount that the payer pays, in minor units. The currency may be only in the order.
   package var amount: Int?
-  /// What was asked for, in minor units, where that is not what the payer pays.
+  /// The requested amount in minor units, if it differs from the amount that the payer pays.
   package var requestedAmount: Int?
   package var currency: Currency?
   package var lastFour: String?
   package var brand: String?
-  /// The merchant's own name for it, and when it was made (milliseconds since 1970), as far as the provider
-  /// says so.
+  /// The merchant's reference, and the time of creation in milliseconds since 1970, if the provider gives
+  /// them.
   package var reference: Reference?
   package var madeAt: Int?
   package var result: JSONObject
   package var nextAction: PayerAction?
-  /// The error that stands beside the result where the exit is not 0 (a decline).
+  /// The error beside the result, if the exit is not 0 (a decline).
   package var fault: Fault?
-  /// What else the provider says, in our words; it is shown and not recorded.
+  /// More of the provider's answer in our terms. It is shown and not recorded.
   package var details: JSONObject = [:]
-  /// The provider's own word for how it is.
+  /// The provider's name for the status.
   package var providerStatus: String?
-  /// All that was refunded of the payment so far in minor units, where the provider says so.
+  /// The sum of all refunds of the payment so far in minor units, if the provider gives it.
   package var refundedAmount: Int?
-  /// The refunds that the provider lists, where it does.
+  /// The refunds that the provider lists.
   package var refunds: [SeenRefund] = []
-  /// Whether a reversal was a void: nothing had been settled.
+  /// Whether a reversal was a void: the provider had not settled the payment yet.
   package var isVoid = false
-  /// Whether the charge is on its way still, though a part of it was refunded.
+  /// Whether the charge is still processing, although a part of it was refunded.
   package var isProcessing = false
-  /// Whether `id` is looked up and refunded from now on, in place of the attempt's own.
+  /// Whether `id` replaces the attempt's id for look-ups and refunds.
   package var isNewID = false
-  /// What a look-up shows instead of `result`, which is in the words of the operation; nil for the same.
+  /// The result that a look-up shows instead of `result`, which has the form of the operation's answer; nil
+  /// for the same.
   package var shown: JSONObject?
 
-  /// A refund as a provider lists it.
+  /// A refund in a provider's list.
   package struct SeenRefund: Sendable, Hashable {
     package var id: String
     package var state: Operation.State
@@ -83,7 +84,7 @@ package struct Outcome: Sendable, Priced {
 }
 
 extension Outcome {
-  /// The state that it puts an operation in; nil for a status that decides nothing (`unknown`).
+  /// The state that this outcome gives an operation; nil for a status that decides nothing (`unknown`).
   package var state: Operation.State? {
     switch status {
     case .requiresConfirmation: .waiting(nil)
@@ -96,7 +97,7 @@ extension Outcome {
     case .cancelled: .cancelled
     case .returned: .returned
     case .expired: .expired
-    // One that can be gone on with says how.
+    // A failed attempt that can continue has an action.
     case .failed: nextAction.map { .waiting($0) } ?? .declined
     case .unknown: nil
     }

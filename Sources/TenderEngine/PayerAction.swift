@@ -1,31 +1,31 @@
 package import TenderModel
 
-/// What the payer has to do, as `next_action` of a record shows it (man/tender-jsonl.5).
+/// An action that the payer has to do: `next_action` of a record (man/tender-jsonl.5).
 package struct PayerAction: Sendable, Hashable {
   package let type: String
-  /// What goes with it: an address, choices, questions.
+  /// The data of the action: an address, choices, questions.
   package let members: JSONObject
-  /// Whether its members are asked for anew each time: the journal keeps its type alone.
+  /// Whether its members are requested again each time. Then the journal stores only its type.
   package let isAskedAnew: Bool
 
-  /// An action of a type, such as `redirect` with its `url`.
+  /// Creates an action of a type, such as `redirect` with its `url`.
   package init(_ type: String, _ members: JSONObject = [:], isAskedAnew: Bool = false) {
     self.type = type
     self.members = members
     self.isAskedAnew = isAskedAnew
   }
 
-  /// What the journal keeps of it.
+  /// The form that the journal stores.
   package var kept: PayerAction { isAskedAnew ? PayerAction(type) : self }
 
-  /// Reads what a record or the journal has; nil for what has no type.
+  /// Reads an action from a record or the journal; nil without a type.
   package init?(_ json: JSON) {
     guard var members = json.object, let type = members.text("type") else { return nil }
     members["type"] = nil
     self.init(type, members)
   }
 
-  /// What goes with it under a name.
+  /// A member of the action.
   package subscript(_ name: String) -> JSON? { members[name] }
 
   /// The action as a record shows it.

@@ -1,24 +1,24 @@
 package import TenderModel
 
-/// What one reference stands for at one provider in one environment: a list of operations.
+/// The payment of one reference, at one provider, in one environment: a list of operations.
 package struct Payment: Sendable, Priced {
-  /// What it makes: the number is the journal's.
+  /// The kind of payment. The journal stores the number.
   package enum Kind: Int, Sendable { case payment, storedMethod, mandate }
 
   /// The journal's number for its row; 0 before it is written.
   package var row = 0
-  /// How often it was written: a write from an older version fails.
+  /// The number of writes. A write from an older version fails.
   package var version = 0
   package var key: ReferenceKey
   package var kind: Kind
-  /// Whose credentials made it; never a secret.
+  /// The merchant of the credentials that made it; never a secret.
   package var merchant: String
   package var currency: Currency?
   package var lastFour: String?
   package var brand: String?
-  /// In the order in which they were recorded.
+  /// The operations in the order in which they were recorded.
   package private(set) var operations: [Operation] = []
-  /// The operations, by sequence, that are not written yet as they are now.
+  /// The sequences of the operations with changes that are not written yet.
   package private(set) var changed: Set<Int> = []
   package private(set) var observed = Observed()
   /// Observations that are not written yet.
@@ -26,7 +26,7 @@ package struct Payment: Sendable, Priced {
   /// Milliseconds since 1970.
   package var createdAt: Int
   package var updatedAt: Int
-  /// Who wrote it last, as `USER@MACHINE`; nil where the journal does not say.
+  /// The last writer as `USER@MACHINE`; nil if the journal has none.
   package var writer: String?
   /// Whether another machine wrote it last.
   package var isElsewhere = false
@@ -57,7 +57,7 @@ package struct Payment: Sendable, Priced {
     operations.first { $0.sequence == sequence }
   }
 
-  /// Adds an operation, completed once it has its numbers; gives its sequence.
+  /// Adds an operation and returns its sequence. `complete` runs once the operation has its numbers.
   @discardableResult
   package mutating func append(
     _ operation: Operation,
@@ -68,14 +68,14 @@ package struct Payment: Sendable, Priced {
     let alike = operations.filter { $0.isAttempt == added.isAttempt && $0.isNumbered(with: added) }
     added.number = (alike.map(\.number).max() ?? 0) + 1
     complete(&added)
-    // What was said of an earlier attempt says nothing about a new one.
+    // Observations of an earlier attempt are no facts about a new one.
     if added.isAttempt { observed = Observed() }
     operations.append(added)
     changed.insert(added.sequence)
     return added.sequence
   }
 
-  /// Changes an operation, to be written.
+  /// Changes an operation and marks it for writing.
   package mutating func change(
     _ sequence: Int,
     _ body: (inout Operation) throws(Fault) -> Void
@@ -89,7 +89,8 @@ package struct Payment: Sendable, Priced {
     changed.insert(sequence)
   }
 
-  /// Moves an operation to another state by an event, as `Operation.move` does, and changes what goes with it.
+  /// Moves an operation to another state by an event, as `Operation.move` does, and changes its other
+  /// members.
   mutating func move(
     _ sequence: Int,
     _ event: Operation.Event,
@@ -103,12 +104,13 @@ package struct Payment: Sendable, Priced {
     }
   }
 
-  /// Takes an observation in, to be written; one of an earlier attempt says nothing about the current one.
+  /// Adds an observation and marks it for writing. One of an earlier attempt does not change the current one.
   package mutating func add(_ seen: Observation) {
     var seen = seen
     if let refunded = seen.refunded, seen.elsewhere == nil {
       let own = PaymentState(operations, Observed())
-      // More than was captured is no evidence; what is on its way may be what was seen.
+      // A sum above the captured amount is no evidence. The provider may count refunds that are still
+      // processing here.
       let isPossible = refunded <= own.captured
       seen.elsewhere = isPossible ? max(0, refunded - own.refunded - own.refunding) : 0
     }
@@ -116,7 +118,7 @@ package struct Payment: Sendable, Priced {
     unwritten.append(seen)
   }
 
-  /// Says that it is written as it is; `rows` are those of new operations, by sequence.
+  /// Marks all changes as written. `rows` has the rows of new operations, by sequence.
   package mutating func settled(rows: [Int: Int] = [:]) {
     for (sequence, row) in rows {
       if let index = operations.firstIndex(where: { $0.sequence == sequence }) {
@@ -127,7 +129,7 @@ package struct Payment: Sendable, Priced {
     unwritten = []
   }
 
-  /// The payment with other operations, which count as written.
+  /// Returns the payment with other operations, which count as written.
   package func with(_ operations: [Operation], _ observed: Observed? = nil) -> Payment {
     var made = self
     (made.operations, made.observed) = (operations, observed ?? self.observed)
@@ -135,16 +137,16 @@ package struct Payment: Sendable, Priced {
     return made
   }
 
-  /// The provider's own word for the payment; nil where an operation has changed it since.
+  /// The provider's name for the status; nil if an operation changed the payment since.
   package var providerStatus: String? {
     let changed = followers.filter { $0.effect == .done }.map(\.updatedAt).max() ?? 0
     return observed.at >= changed ? observed.providerStatus : nil
   }
 
-  /// What the operations and observations come to.
+  /// The state computed from the operations and observations.
   package var state: PaymentState { PaymentState(operations, observed) }
 
-  /// The attempt that counts: the last one.
+  /// The current attempt: the last one.
   package var attempt: Operation? { operations.last { $0.isAttempt } }
 
   /// The attempts, oldest first.
@@ -167,26 +169,25 @@ package struct Payment: Sendable, Priced {
 
   package var amount: Int? { state.amount }
 
-  /// Whether nobody has changed it since it was `other`.
+  /// Whether it has the same row and version, so that no process wrote it in between.
   func isVersion(of other: Payment) -> Bool { row == other.row && version == other.version }
 }
 
-/// What tells what a payer pays.
+/// A value with the amount that a payer pays.
 package protocol Priced {
-  /// In minor units: an answer may leave its currency to the order.
+  /// The amount in minor units. The currency may be only in the order.
   var amount: Int? { get }
   var currency: Currency? { get }
 }
 
 extension Priced {
-  /// What the payer pays; nil where amount or currency is not known.
+  /// The amount with its currency; nil if one of them is unknown.
   package var money: Money? {
     guard let amount, let currency else { return nil }
     return Money(minorUnits: amount, currency: currency)
   }
 
-  /// An amount of this payment in words: with its currency, or as bare minor units where that is not
-  /// known.
+  /// Returns an amount of this payment with its currency. If the currency is unknown, it says "minor units".
   package func text(ofMinorUnits amount: Int) -> String {
     guard let currency else { return "\(amount) in minor units" }
     return Money(minorUnits: amount, currency: currency).text
@@ -194,7 +195,7 @@ extension Priced {
 }
 
 extension Operation {
-  /// Whether both are counted together: attempts, reversals, or others of one kind.
+  /// Whether both have one numbering: attempts, reversals, or others of one kind.
   fileprivate func isNumbered(with other: Operation) -> Bool {
     isAttempt || kind == other.kind || isReversal && other.isReversal
   }

@@ -1,37 +1,38 @@
 package import TenderModel
 
-/// Which payments to look at; what is nil or empty lets everything through.
+/// A choice of payments. A nil or empty member matches everything.
 package struct PaymentFilter: Sendable {
   package var env: Env?
   package var provider: ProviderName?
   /// Any of these statuses.
   package var statuses: Set<Status> = []
-  /// Only what is not final yet, besides what `statuses` names.
+  /// Also payments that are not final yet, besides those that `statuses` names.
   package var isOpen = false
   package var lastFour: String?
   /// The amount or the requested amount, in minor units.
   package var amount: Int?
   package var currency: Currency?
-  /// Milliseconds since 1970, inclusive.
+  /// The time of creation, in milliseconds since 1970, inclusive.
   package var since: Int?
   package var until: Int?
-  /// A reference or a provider's id; `*` stands for any characters.
+  /// A reference or a provider's id. `*` matches any characters.
   package var handle: String?
-  /// The beginning of a word in a name, e-mail address or phone number of the payer or holder, in any case.
+  /// The first letters of a word in a name, e-mail address or phone number. It matches payer and holder, in
+  /// any case.
   package var customer: String?
-  /// Members of the metadata, each with its value.
+  /// Members of the metadata, with their values.
   package var metadata: [(name: String, value: String)] = []
-  /// Codes and ids that the order named, by its members.
+  /// Codes and ids of the order, by their members.
   package var members: [(name: String, value: String)] = []
-  /// The id under which the provider can find a request in its logs.
+  /// The id under which the provider finds a request in its logs.
   package var traceID: String?
-  /// How a word of an error code or of a reason begins, and what follows, in any case.
+  /// The beginning of a word in an error code or reason, and the text after it, in any case.
   package var failure: String?
 
-  /// Who wrote any line of its history: `USER@MACHINE`, or the machine alone; the journal decides.
+  /// The writer of any line of its history: `USER@MACHINE`, or the machine alone. The journal decides by it.
   package var by: String?
 
-  /// Codes and reasons that mean that failure, beside those that hold its text.
+  /// Codes and reasons that mean `failure`, besides those that contain its text.
   package var failureCodes: Set<String> = []
 
   package init(env: Env? = nil, provider: ProviderName? = nil) {
@@ -39,12 +40,12 @@ package struct PaymentFilter: Sendable {
     self.provider = provider
   }
 
-  /// Whether columns alone decide: nothing is looked for within an order or an answer.
+  /// Whether columns alone decide, without a search in an order or an answer.
   package var isOfColumns: Bool {
     customer == nil && metadata.isEmpty && members.isEmpty && traceID == nil && failure == nil
   }
 
-  /// What finds the candidates in an index of terms; nil where columns have a narrower one, or none has.
+  /// The query for candidates in an index of terms; nil if a column is narrower, or no term fits.
   package var query: SearchTerm.Query? {
     if let traceID { return .exactly("t:" + SearchTerm.cut(traceID)) }
     if let pair = metadata.first { return .exactly(SearchTerm.term("m:", pair.name, pair.value)) }
@@ -56,7 +57,7 @@ package struct PaymentFilter: Sendable {
       guard !codes.isEmpty else { return .beginning(low) }
       return .anyOf(codes, orFrom: low, to: SearchTerm.end(of: low))
     }
-    // `*` alone at the beginning: the end of a reference or an id.
+    // A single `*` at the beginning: the end of a reference or an id.
     if let handle {
       guard handle.hasPrefix("*"), handle.count > 1, !handle.dropFirst().contains("*") else {
         return nil
@@ -73,7 +74,7 @@ package struct PaymentFilter: Sendable {
     return env.map { .exactly("e:" + $0.rawValue) }
   }
 
-  /// Whether nothing but what `query` finds is asked for.
+  /// Whether `query` alone finds exactly the payments of this filter.
   package var isOfOneTerm: Bool {
     guard isOfColumns, by == nil, handle == nil, amount == nil, lastFour == nil, since == nil,
       until == nil
@@ -83,7 +84,7 @@ package struct PaymentFilter: Sendable {
       ? places == 0 && statuses.allSatisfy { !$0.isFinal } : places == 1 && statuses.isEmpty
   }
 
-  /// Whether a payment is one of those.
+  /// Whether a payment matches.
   package func lets(_ payment: Payment) -> Bool {
     let state = payment.state
     return env.map { $0 == payment.env } ?? true
@@ -97,7 +98,7 @@ package struct PaymentFilter: Sendable {
       && letsWords(of: payment)
   }
 
-  /// A payment with an operation whose result is unknown counts as unknown too, whatever its status is.
+  /// Whether the status matches. A payment with an unknown operation also matches the status `unknown`.
   private func letsStatus(_ state: PaymentState) -> Bool {
     guard isOpen || !statuses.isEmpty else { return true }
     return statuses.contains(state.status) || statuses.contains(.unknown) && state.isUnknown
@@ -126,7 +127,7 @@ package struct PaymentFilter: Sendable {
     return true
   }
 
-  /// Whether a text is what a pattern with `*` says, in time linear in both.
+  /// Whether a text matches a pattern with `*`, in time linear in both.
   package static func fits(_ pattern: String, _ text: String) -> Bool {
     let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
     guard parts.count > 1, let first = parts.first, let last = parts.last else {
@@ -144,19 +145,19 @@ package struct PaymentFilter: Sendable {
 }
 
 extension Payment {
-  /// What the order says about the payer and the holder of the card or account.
+  /// The payer and the holder of the card or account, from the order.
   package var people: [JSONObject] {
     ["payor", "payer", "user", Operation.holder].compactMap { content[$0]?.object }
   }
 
-  /// What it can be asked for by: its reference, and the provider's ids of its operations.
+  /// The handles of the payment: its reference, and the provider's ids of its operations.
   package var handles: [String] {
     [reference.text] + operations.compactMap(\.id)
   }
 }
 
 extension JSON {
-  /// A scalar as it would be typed; nil for anything else.
+  /// The text of a scalar as an operator would type it; nil for anything else.
   package var plainText: String? {
     switch self {
     case .string(let text), .number(let text): text
@@ -167,30 +168,30 @@ extension JSON {
   }
 }
 
-/// What of a payment can be searched for besides its columns: texts for the index of a journal.
+/// The searchable texts of a payment besides its columns, for the index of a journal.
 ///
-/// A term is the kind of text, a colon, and the text's beginning in small letters. An index finds candidates;
-/// `PaymentFilter.lets` decides.
+/// A term is the kind of text, a colon, and the beginning of the text in lower case. An index finds
+/// candidates, and `PaymentFilter.lets` decides.
 package enum SearchTerm {
-  /// What an index is asked for: terms in a range, or any of some terms.
+  /// A query to an index: terms in a range, or any of some terms.
   package enum Query: Sendable, Hashable {
     case exactly(String)
-    /// From the first one up to, and without, the second.
+    /// From the first term up to the second, without the second.
     case range(String, String)
     case anyOf([String], orFrom: String, to: String)
 
-    /// Terms that begin so.
+    /// Terms with this beginning.
     fileprivate static func beginning(_ term: String) -> Query {
       .range(term, SearchTerm.end(of: term))
     }
   }
 
-  /// Characters of a text that are indexed.
+  /// The number of characters of a text in the index.
   private static let limit = 32
-  /// Words of a text at which the index begins.
+  /// The number of words of a text from which the index has a term.
   private static let words = 16
 
-  /// The terms of a payment.
+  /// Returns the terms of a payment.
   package static func all(of payment: Payment) -> Set<String> {
     var terms: Set<String> = [
       "r:" + cut(backwards(payment.reference.text)), "e:" + payment.env.rawValue,
@@ -221,79 +222,79 @@ package enum SearchTerm {
     return terms
   }
 
-  /// Of each payment that may still change.
+  /// The term of each payment that may still change.
   private static let open = "s:open"
 
-  /// What finds the payments that may still change.
+  /// The query for payments that may still change.
   package static let queryOpen = Query.exactly(open)
 
-  /// How many characters the term of an id has at most.
+  /// The longest term of an id, in characters.
   package static let longestID = limit + 2
 
-  /// What finds the payment that has an operation with this id.
+  /// The query for the payment that has an operation with this id.
   package static func query(id: String) -> Query { .exactly("i:" + cut(id)) }
 
-  /// The term of a payment whose requested amount, in minor units, is not its amount.
+  /// The term of a payment whose requested amount, in minor units, differs from its amount.
   package static func requested(_ amount: Int) -> String { "a:\(amount)" }
 
   /// Returns whether payments of earlier versions can lack a term.
   package static func isLater(_ term: String) -> Bool { term.hasPrefix("a:") }
 
-  /// The term of a member by its name and its value.
+  /// The term of a member, from its name and value.
   fileprivate static func term(_ kind: String, _ name: String, _ value: String) -> String {
     kind + cut(name) + "=" + cut(value)
   }
 
-  /// What sorts behind every text that begins so.
+  /// The text that sorts after every text with this beginning.
   package static func end(of beginning: String) -> String { beginning + "\u{10FFFF}" }
 
-  /// As much of a text as is indexed.
+  /// The part of a text that is indexed.
   fileprivate static func cut(_ text: String) -> String {
     text.utf8.count <= limit ? text : String(text.unicodeScalars.prefix(limit))
   }
 
-  /// A text from its end on, by characters as a reader counts them.
+  /// The text in reverse order of its characters, as a reader counts them.
   fileprivate static func backwards(_ text: String) -> String {
-    // Nearly all are ASCII, in which CR LF alone is one character of two bytes.
+    // Nearly all texts are ASCII, where only CR LF is one character of two bytes.
     var bytes = Array(text.utf8)
     guard bytes.allSatisfy({ $0 < 0x80 && $0 != 13 }) else { return String(text.reversed()) }
     bytes.reverse()
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// What is searched, as the index has it: in small letters, from its first letter or digit on.
+  /// The search text in the form of the index: lower case, from its first letter or digit on.
   fileprivate static func word(_ text: String) -> String {
     let text = text.lowercased()
     let word = text.drop { !$0.isLetter && !$0.isNumber }
     return word.isEmpty ? text : String(word)
   }
 
-  /// A text from each of its words on.
+  /// The beginnings of a text at each word.
   private static func beginnings(of text: String) -> [String] {
     starts(of: text.lowercased()).prefix(words).map { String($0.unicodeScalars.prefix(limit)) }
   }
 
-  /// Whether a word of a text, and what follows it, begins with another text, in any case.
+  /// Whether a text, from one of its words on, begins with another text, in any case.
   package static func begins(_ part: String, aWordOf text: String) -> Bool {
-    // By bytes, as an index compares.
+    // An index compares bytes, too.
     let part = word(part).utf8
     return starts(of: text.lowercased()).prefix(words).contains { $0.utf8.starts(with: part) }
   }
 
-  /// The text from each word on: words end at what is neither letter nor digit.
+  /// The text from each word on. A word ends at any character that is no letter or digit.
   private static func starts(of text: String) -> [Substring] {
     var starts: [Substring] = []
     var isInWord = false
     for index in text.indices {
       let isLetter = text[index].isLetter || text[index].isNumber
-      // The whole of it, whatever it begins with.
+      // The first entry is the whole text, also if it begins with another character.
       if isLetter && !isInWord || index == text.startIndex { starts.append(text[index...]) }
       isInWord = isLetter
     }
     return starts
   }
 
-  /// Returns the names and addresses of the payer and the holder of the card or account, as they were given.
+  /// The names and addresses of the payer and the holder, as they were typed.
   package static func customers(of payment: Payment) -> [String] {
     payment.people.flatMap { person in
       let texts = person.members.compactMap(\.value.text)
@@ -309,7 +310,7 @@ package enum SearchTerm {
     }
   }
 
-  /// Codes and sentences that say why an attempt failed; none where it did not.
+  /// The codes and sentences that explain why an attempt failed; empty if it did not.
   package static func reasons(of payment: Payment) -> [String] {
     guard let attempt = payment.attempt, let fault = attempt.fault else { return [] }
     let named = ["failure_reason", "type", "responseReason", "actionCode", "error"].compactMap {

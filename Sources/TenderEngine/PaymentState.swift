@@ -1,40 +1,39 @@
 package import TenderModel
 
-/// What a payment's operations and observations come to: pure and total.
+/// The amounts and the status of a payment, computed from its operations and observations: pure and total.
 ///
-/// Nothing else in the program computes an amount, a status or what may come next. Amounts are minor
-/// units, never negative, and always: `captured + released <= authorized <= asked`. Unless the attempt
-/// itself is a refund, which captures nothing, also: `refunded + refunding + reversed <= captured`
-/// (README, 6).
+/// No other code computes an amount, a status or the next action. Amounts are minor units and never negative.
+/// Always: `captured + released <= authorized <= asked`, and `refunded + refunding + reversed <= captured`.
+/// The exception to the second rule is an attempt that is a refund, which captures nothing (README, 6).
 package struct PaymentState: Sendable, Hashable {
-  /// What was asked for, fee and gratuity included.
+  /// The requested amount, with fee and gratuity.
   package private(set) var asked = 0
   package private(set) var authorized = 0
   package private(set) var captured = 0
-  /// What was released of an authorization and never captured.
+  /// The part of an authorization that was released and never captured.
   package private(set) var released = 0
-  /// What was captured and then voided as a whole.
+  /// The captured amount that was then voided as a whole.
   package private(set) var reversed = 0
   package private(set) var refunded = 0
-  /// Refunds on their way, unknown ones included.
+  /// The sum of the refunds on their way, unknown ones included.
   package private(set) var refunding = 0
-  /// What the bank took back.
+  /// The amount that the bank took back.
   package private(set) var returned = 0
   package private(set) var status = Status.pending
   /// Whether no further step of payer, merchant or provider is expected.
   package private(set) var isFinal = false
   package private(set) var nextAction: PayerAction?
-  /// Whether any operation's result is unknown.
+  /// Whether an operation is unknown.
   package private(set) var isUnknown = false
-  /// The provider's id of what can be looked up and refunded now.
+  /// The provider's id for the next look-up or refund.
   package private(set) var id: String?
-  /// What the payer pays, or paid; nil where it is about no amount.
+  /// The amount that the payer pays or paid; nil without an amount.
   package private(set) var amount: Int?
-  /// What was ordered, where that is not what the payer pays.
+  /// The ordered amount, if it differs from the amount that the payer pays.
   package private(set) var requestedAmount: Int?
-  /// What the provider has under `id`: less than was captured after a part was voided.
+  /// The amount that the provider has under `id`. It is less than was captured after a part was voided.
   package private(set) var standing = 0
-  /// What is said of it that the operations do not explain, in words.
+  /// An observation that the operations do not explain, as a warning.
   package private(set) var warning: String?
 
   package init(_ operations: [Operation], _ observed: Observed) {
@@ -45,7 +44,7 @@ package struct PaymentState: Sendable, Hashable {
     isUnknown = operations.contains(where: \.isUnknown)
   }
 
-  /// What one attempt and the operations on it come to.
+  /// Creates the state of one attempt and the operations on it.
   private init(_ attempt: Operation, _ followers: [Operation]) {
     add(attempt, followers, Observed())
   }
@@ -57,7 +56,7 @@ package struct PaymentState: Sendable, Hashable {
     let isVoided = addVoids(attempt, followers)
     addReversals(followers, observed, isVoided: isVoided)
     addRefund(attempt, isVoided: isVoided)
-    // The bank takes back what stood: not what was voided before.
+    // The bank returns the standing amount, without parts that were voided before.
     returned = captured > 0 ? min(returned, standing) : returned
     status = isVoided ? .cancelled : status(attempt, followers, observed)
     switch status {
@@ -82,7 +81,7 @@ package struct PaymentState: Sendable, Hashable {
 
   private mutating func warn(_ text: String) { warning = warning.map { "\($0); \(text)" } ?? text }
 
-  /// What was released or voided in all.
+  /// The sum of released and voided amounts.
   package var voided: Int { released + reversed }
 
   // MARK: Amounts
@@ -103,10 +102,10 @@ package struct PaymentState: Sendable, Hashable {
     } else if attempt.state.name == .succeeded || attempt.state.name == .returned, captures.isEmpty,
       !followers.contains(where: { $0.kind == .void && $0.state.name == .succeeded })
     {
-      // It was captured, and not by this journal.
+      // It was captured, but not by this journal.
       captured = authorized
     }
-    // What a capture leaves of an authorization is released with it.
+    // A capture releases the rest of an authorization.
     if captured > 0 { released = authorized - captured }
     standing = captured
     returned =
@@ -114,7 +113,7 @@ package struct PaymentState: Sendable, Hashable {
       ? captured : min(captured, done.filter { $0.state.name == .returned }.minorUnits)
   }
 
-  /// Adds the voids that ended all of it, and says whether there are any.
+  /// Adds the voids of the whole payment. Returns whether there are any.
   private mutating func addVoids(_ attempt: Operation, _ followers: [Operation]) -> Bool {
     let voids = followers.filter { $0.kind == .void && $0.state.name == .succeeded }
     if captured > 0 { return voids.contains { $0.isWholeVoid(of: captured) } }
@@ -139,7 +138,7 @@ package struct PaymentState: Sendable, Hashable {
     if parts.minorUnits > captured { warn("more was refunded than was captured") }
     refunded = min(captured, parts.minorUnits)
     for void in parts where void.kind == .void {
-      // A void of a part puts another payment in the place of the first, for what is left.
+      // After a void of a part, the provider has a new payment for the rest.
       guard let replacement = void.id else { continue }
       id = replacement
       standing = max(0, standing - void.minorUnits)
@@ -159,7 +158,7 @@ package struct PaymentState: Sendable, Hashable {
     refunding = min(pending, captured - refunded)
   }
 
-  /// Money that goes to the payer by an order of its own, with nothing captured.
+  /// Adds an attempt that is a refund. Its money goes to the payer, and nothing is captured.
   private mutating func addRefund(_ attempt: Operation, isVoided: Bool) {
     guard attempt.kind == .refund, !isVoided else { return }
     switch attempt.state.name {
@@ -170,7 +169,8 @@ package struct PaymentState: Sendable, Hashable {
     }
   }
 
-  /// An earlier attempt that was paid after another one took its place, such as a barcode at its last moment.
+  /// Warns about an earlier attempt that was paid after a newer one began, such as a barcode in its last
+  /// moment.
   private mutating func addEarlier(_ operations: [Operation]) {
     var starts = operations.indices.filter { operations[$0].isAttempt }
     guard starts.count > 1, let last = starts.popLast() else { return }
@@ -219,7 +219,7 @@ package struct PaymentState: Sendable, Hashable {
     case .cancelled: return .cancelled
     case .expired: return .expired
     case .failed:
-      // It ended before anything was sent, by the clock or by a person.
+      // It ended before anything was sent, by a timeout or by a person.
       return switch attempt.fault?.kind {
       case .expired: .expired
       case .cancelled: .cancelled
@@ -229,7 +229,7 @@ package struct PaymentState: Sendable, Hashable {
     }
   }
 
-  /// The status of a payment whose money was taken; `isProcessing` says that the provider has not finished that.
+  /// The status of a payment with captured money. `isProcessing`: the provider has not finished it.
   private func paid(isProcessing: Bool) -> Status {
     if returned > 0 { return .returned }
     if refunded > 0 { return refunded >= captured ? .refunded : .partiallyRefunded }
@@ -245,7 +245,7 @@ package struct PaymentState: Sendable, Hashable {
     }
   }
 
-  /// How the last capture of a hold ended it, where it did and took no money.
+  /// The status by which the last capture ended a hold without taking money; nil otherwise.
   private static func end(_ followers: [Operation]) -> Status? {
     let tried = followers.last {
       $0.kind == .capture && ![.prepared, .failed].contains($0.state.name)
@@ -258,19 +258,19 @@ package struct PaymentState: Sendable, Hashable {
     }
   }
 
-  // MARK: What is left
+  // MARK: Remaining amounts
 
-  /// What can still be captured.
+  /// The amount that can still be captured.
   package var leftToCapture: Int {
     captured > 0 || status != .requiresConfirmation ? 0 : authorized - released
   }
 
-  /// What can still be refunded: nothing of what was returned or voided.
+  /// The amount that can still be refunded: nothing of a returned or voided amount.
   package var leftToRefund: Int {
     returned > 0 ? 0 : max(0, captured - reversed - refunded - refunding)
   }
 
-  /// Whether money of the payer was taken.
+  /// Whether the payer's money was captured.
   package var isCaptured: Bool { captured > 0 }
 
   /// Whether a hold waits for the merchant.
@@ -278,13 +278,13 @@ package struct PaymentState: Sendable, Hashable {
 }
 
 extension Operation {
-  /// More than this is no amount: no sum of a few of them overflows.
+  /// The largest amount. A sum of a few of them does not overflow.
   fileprivate static let mostMinorUnits = 1_000_000_000_000_000
 
-  /// What it did or does, as an amount that can be reckoned with.
+  /// The operation's amount, limited so that sums do not overflow.
   fileprivate var minorUnits: Int { min(max(0, effectiveAmount), Self.mostMinorUnits) }
 
-  /// Whether it took money, or will.
+  /// Whether it took money, or will take it.
   fileprivate var hasMoney: Bool {
     [.processing, .succeeded, .returned].contains(state.name)
   }
@@ -292,7 +292,7 @@ extension Operation {
   /// Whether it waits for the merchant.
   var isHold: Bool { state.name == .waiting && state.action == nil }
 
-  /// Whether it may still come to something: one that is made at the reader is reserved before it is sent.
+  /// Whether it may still take effect. A refund at the reader is reserved before it is sent.
   fileprivate var isOnItsWay: Bool {
     switch state.name {
     case .sent, .waiting, .processing: true
@@ -301,14 +301,14 @@ extension Operation {
     }
   }
 
-  /// Whether it voids all that was captured: then the payment is cancelled, not refunded.
+  /// Whether it voids the whole captured amount. Then the payment is cancelled, not refunded.
   fileprivate func isWholeVoid(of captured: Int) -> Bool {
     kind == .void && (amount == nil && approved == nil || minorUnits >= captured)
   }
 }
 
 extension [Operation] {
-  /// What they come to together.
+  /// The sum of the operations' amounts.
   fileprivate var minorUnits: Int {
     reduce(0) { Swift.min($0 + $1.minorUnits, Operation.mostMinorUnits) }
   }

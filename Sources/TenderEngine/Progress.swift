@@ -1,25 +1,25 @@
 package import TenderModel
 
-/// What a provider tells the engine while it works on an operation.
+/// The link from a provider to the engine while the provider works on an operation.
 package final class Progress {
   package private(set) var payment: Payment
-  /// The operation that is worked on, by its sequence.
+  /// The sequence of the operation.
   package let sequence: Int
-  /// Whether a request that can move money was recorded as sent in this run.
+  /// Whether this run recorded a request that can move money as sent.
   package private(set) var hasSent = false
-  /// Whether the outcome of this run is in the journal already.
+  /// Whether the outcome of this run is already in the journal.
   package private(set) var isConcluded = false
-  /// What is known and not written yet.
+  /// The note of results that are not written yet.
   private var unwritten: String?
-  /// States that are shown once it is.
+  /// States to announce after that write.
   private var unsaid: [String] = []
-  /// The last state, which tells of the outcome.
+  /// The last state, which announces the outcome.
   private var last: String?
-  /// Why the outcome had to be set aside.
+  /// The reason why the outcome was set aside.
   private(set) var warning: Fault?
   private let driver: Driver
   private let interruption: any Interruption
-  /// The state that a lost request leaves, where it provably did nothing: what it was before `sent`.
+  /// The state before `sent`. A lost request that provably did nothing returns to it.
   private(set) var before: Operation.State
 
   init(
@@ -37,30 +37,30 @@ package final class Progress {
 
   private var journal: any Journal { driver.journal }
 
-  /// The operation that is worked on.
+  /// The operation that the provider works on.
   package var operation: Operation {
     payment[sequence] ?? Operation(.charge, at: 0)
   }
 
-  /// The attempt that the operation is about, or is.
+  /// The attempt that the operation belongs to, or is.
   package var attempt: Operation { payment.attempt ?? operation }
 
-  /// How many milliseconds ago at least the operation was recorded as sent: by the machine's own clock, since the
-  /// wall's may be set meanwhile.
+  /// The least number of milliseconds since the operation was recorded as sent. The smaller of both clocks
+  /// counts, because the wall clock may be set in between.
   package var sinceSent: Int { driver.clock.elapsed(since: operation) }
 
-  /// Whether the clocks that say so are more than a minute apart: one of them was set meanwhile.
+  /// Whether wall clock and monotonic clock differ by more than a minute, because one of them was set.
   package var clocksDisagree: Bool { driver.clock.disagrees(about: operation) }
 
-  /// The provider's ids that other operations of this reference have.
+  /// The provider's ids of the other operations of this reference.
   package var otherIDs: [String] {
     payment.operations.filter { $0.sequence != sequence }.compactMap(\.id)
   }
 
-  /// Writes, durably, the provider's id and what a later step needs, and the amount where it is known only now.
+  /// Writes durably the provider's id, the data for a later step, and an amount that only now is known.
   ///
-  /// Throws a `state` fault; no request that can move money was sent then. With `sendingNext` it is written
-  /// together with `willSend`, which must come next.
+  /// Throws a `state` fault. Then no request that can move money was sent. With `sendingNext`, `willSend`
+  /// must come next, and writes both together.
   package func prepare(
     _ preparation: Operation.Preparation,
     id: String? = nil,
@@ -76,7 +76,7 @@ package final class Progress {
     try replace(next, sendingNext ? nil : "preparation kept")
   }
 
-  /// Writes the next payment where there is a note, and takes it.
+  /// Takes over the next payment. With a note, it is written first.
   private func replace(
     _ next: Payment,
     _ note: String?,
@@ -91,9 +91,9 @@ package final class Progress {
     payment = next
   }
 
-  /// Writes, durably, that a request that can move money is about to leave.
+  /// Writes durably that a request that can move money is about to leave.
   ///
-  /// Throws a `state` fault where it cannot, or the signal that came before; nothing is sent then.
+  /// Throws a `state` fault if it cannot be written, or the signal that came before. Then nothing is sent.
   package func willSend() throws(Fault) {
     try interruption.check()
     let sent = Operation.Sent(at: driver.clock.now, moment: driver.clock.moment)
@@ -107,10 +107,10 @@ package final class Progress {
     try journal.window?.check()
   }
 
-  /// The permit for one request of the operation, which must be recorded as sent.
+  /// Returns the permit for one request of the operation, which must be recorded as sent.
   ///
-  /// Each repetition of a request needs one of its own. Throws `internal` where nothing was recorded, `not_sent`
-  /// where the journal's time is over.
+  /// Each repetition of a request needs a new permit. Throws `internal` if nothing was recorded, and
+  /// `not_sent` if the journal's window has ended.
   package func permit() throws(Fault) -> SendPermit {
     guard operation.state.name == .sent, payment.changed.isEmpty else {
       throw .bug("a request that can move money would be sent without being recorded").proven
@@ -118,30 +118,31 @@ package final class Progress {
     return SendPermit(journal.window)
   }
 
-  /// Writes, durably, what is known by now of an operation that goes on.
+  /// Writes durably the current result of an operation that continues.
   ///
-  /// What fails from here on leaves the operation as this says. Throws a `state` fault.
+  /// A later failure leaves the operation in this state. Throws a `state` fault.
   package func record(_ outcome: Outcome, note: String) throws(Fault) {
     try replace(try driver.applied(outcome, .answer, payment, sequence), note)
     before = operation.state
   }
 
-  /// Takes in what is known by now of an operation that goes on, to be written with what comes next.
+  /// Applies the current result of an operation that continues. The next write records it.
   ///
-  /// Only where the same question, asked again, finds it out; `save` comes before anything is waited for or shown.
+  /// This is allowed only for a result that the same question would give again. `save` must come before
+  /// anything is waited for or shown.
   package func remember(_ outcome: Outcome, note: String) throws(Fault) {
     payment = try driver.applied(outcome, .answer, payment, sequence)
     before = operation.state
     unwritten = note
   }
 
-  /// The note of a write that has with it what was only taken in so far.
+  /// Returns the note of a write that includes applied results.
   func note(_ note: String) -> String { unwritten.map { "\($0), \(note)" } ?? note }
 
-  /// Whether something was only taken in so far.
+  /// Whether applied results are not written yet.
   var hasUnwritten: Bool { unwritten != nil }
 
-  /// Writes, durably, what was only taken in so far.
+  /// Writes the applied results durably.
   ///
   /// Throws a `state` fault.
   package func save() throws(Fault) {
@@ -149,8 +150,8 @@ package final class Progress {
     sayAll()
   }
 
-  /// Shows the states that waited: what was taken in is written by now, and so is the outcome where it
-  /// `isOutcome`.
+  /// Announces the waiting states after their write. With `isOutcome`, the outcome is written too, and its
+  /// state is announced.
   func sayAll(isOutcome: Bool = false) {
     unwritten = nil
     for state in unsaid { driver.announce(state) }
@@ -158,19 +159,19 @@ package final class Progress {
     if isOutcome, let last { driver.announce(last) }
   }
 
-  /// Writes, durably, what the operation came to, before it is shown anywhere.
+  /// Writes the outcome durably, before it is shown anywhere.
   ///
-  /// Throws a `state` fault; then nothing may be announced.
+  /// Throws a `state` fault. Then nothing may be announced.
   package func conclude(_ outcome: Outcome) throws(Fault) {
     var next = try driver.applied(outcome, .answer, payment, sequence)
     next.updatedAt = driver.clock.now
-    // A sale at a reader may still be undone there.
+    // The sale may still be undone at the reader.
     warning = try journal.conclude(&next, sequence, note: note("outcome"), isLast: false)
     payment = next
     isConcluded = true
   }
 
-  /// Shows a state, once what it tells of is written; `isLast` says that this is the outcome.
+  /// Announces a state once its result is written. `isLast` marks the outcome's state.
   package func enter(_ state: String, isLast: Bool = false) {
     if let last { unsaid.append(last) }
     last = isLast ? state : nil
@@ -178,9 +179,10 @@ package final class Progress {
     if unwritten == nil, unsaid.isEmpty { driver.announce(state) } else { unsaid.append(state) }
   }
 
-  /// Shows a documented state, and writes it for other processes that look meanwhile.
+  /// Announces a documented state, and writes it for other processes that look at the payment.
   ///
-  /// It outlives the process, not the power. With `sendingNext` it is written together with `willSend`.
+  /// The write survives the end of the process, but not a power failure. With `sendingNext`, `willSend`
+  /// writes both together.
   package func recordState(_ state: String, sendingNext: Bool = false) throws(Fault) {
     var next = payment
     try next.move(sequence, .enter, to: operation.state, at: driver.clock.now) { operation in
@@ -190,30 +192,30 @@ package final class Progress {
     driver.announce(state)
   }
 
-  /// Whether another process has asked for this payment to be stopped.
+  /// Whether another process asked to stop this payment.
   package var isStopRequested: Bool { journal.isStopRequested(payment.key) }
 }
 
 extension Clock {
-  /// How many milliseconds ago at least an operation was recorded as sent.
+  /// The least number of milliseconds since an operation was recorded as sent.
   ///
-  /// The smaller of what the machine's own clock and the wall's say: the first is another machine's where the journal
-  /// was moved, and either may be set forward meanwhile.
+  /// The smaller value of both clocks counts. The monotonic clock is another machine's if the journal was
+  /// moved, and either clock may have been set forward.
   package func elapsed(since operation: Operation) -> Int {
     guard let (byWall, byMachine) = ages(of: operation) else { return 0 }
     return min(byWall, byMachine)
   }
 
-  /// How many milliseconds ago at most an operation was first recorded: the larger of what both clocks say, for what
-  /// ends after a time.
+  /// The largest number of milliseconds since an operation was first recorded, for limits that end after a
+  /// time. The larger value of both clocks counts.
   func age(of operation: Operation) -> Int {
     let byWall = now - operation.createdAt
     let sent = operation.state.sent
     let byMachine = sent?.moment.map { since in
       max(0, (sent?.at ?? 0) - operation.createdAt) + moment.elapsed(since: since)
     }
-    // Dated in the future, it was recorded by a clock that was wrong: the machine's own tells, if it has not started
-    // anew since.
+    // A time in the future was written by a wrong clock. Then the monotonic clock decides, if the machine has
+    // not started again since.
     guard byWall >= -3_600_000 else {
       return sent?.moment?.boot == moment.boot ? byMachine ?? .max : .max
     }
@@ -221,7 +223,7 @@ extension Clock {
   }
 
   fileprivate func disagrees(about operation: Operation) -> Bool {
-    // Since another start the machine's own clock says only that it is longer ago than that.
+    // After another start, the monotonic clock gives only the least age.
     guard operation.state.sent?.moment?.boot == moment.boot,
       let (byWall, byMachine) = ages(of: operation)
     else { return false }

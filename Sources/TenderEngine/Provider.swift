@@ -1,86 +1,85 @@
 package import TenderModel
 
-/// One provider's language, as the engine needs it.
+/// The engine's interface to one provider.
 ///
-/// An adapter translates. It computes no amount that is left and does not decide whether to send again. Every
-/// function throws a fault whose effect is `unknown` only where a request that can move money was sent.
-/// `Progress.willSend` comes before each such request, and `Progress.permit` goes with it.
+/// An adapter translates. It computes no remaining amount, and does not decide whether to send again. Its
+/// functions throw a fault with effect `unknown` only after a request that can move money was sent. It calls
+/// `Progress.willSend` before each such request, and takes a `Progress.permit` for it.
 package protocol Provider: Sendable {
   var name: ProviderName { get }
-  /// What it can do, as data.
+  /// The provider's abilities, as data.
   var traits: Traits { get }
-  /// Who is paid, for keys and ownership: never a secret.
+  /// The merchant, for keys and ownership: never a secret.
   var merchant: String { get }
-  /// Whether these credentials may decide about a payment: only its own merchant's do.
+  /// Whether these credentials may decide about a payment. Only those of its merchant may.
   func owns(_ payment: Payment) -> Bool
-  /// Whether a handle that the journal does not know is an id of this provider's.
+  /// Whether a handle that is not in the journal has the form of this provider's ids.
   func isID(_ handle: String) -> Bool
   /// The provider's documented answer to a capture of nothing.
   var nothingHeld: JSONObject { get }
 
-  /// Checks, before anything is opened or sent, that an order has the credentials and addresses that it needs;
-  /// nil stands for a look-up.
+  /// Checks, before anything is opened or sent, that an order has the credentials and addresses that it
+  /// needs. Nil means a look-up.
   func checkReady(for order: Order?, of payment: Payment?) throws(Fault)
   /// Checks the rules of an order that begins a payment, before anything is opened. Throws `usage`, or
-  /// `unsupported` for a kind of order that it does not have.
+  /// `unsupported` for a kind of order that the provider does not have.
   func check(_ order: Order) throws(Fault)
-  /// Checks what is about to be recorded for a payment that exists: a part, a void, a refund. Throws
-  /// `unsupported` for what it cannot do, with the command that can.
+  /// Checks a part, a void or a refund of an existing payment before it is recorded. Throws `unsupported` if
+  /// the provider cannot do it, with the command that can.
   func check(_ draft: Operation, of payment: Payment) throws(Fault)
-  /// What an order would send, secrets masked.
+  /// Returns the request of an order, with secrets masked.
   func preview(_ order: Order) throws(Fault) -> JSONObject
-  /// How a `cancel` or `refund` undoes a payment, in the field's words: `void`, `refund`, `reversal`; nil for any
+  /// The way in which a `cancel` or `refund` undoes a payment: `void`, `refund` or `reversal`; nil for any
   /// other order.
   func way(of order: Order, _ payment: Payment?) -> String?
 
-  /// Carries out the operation of `progress`.
+  /// Executes the operation of `progress`.
   ///
-  /// `order` is nil where the journal alone has what is needed: a later step, or a request that is sent again
-  /// under the same key. Then the operation is in state `sent` already.
+  /// `order` is nil for a later step, or a request that is sent again under the same key. Then the journal
+  /// has all the data, and the operation is in state `sent`.
   func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome
-  /// Goes on with an attempt that waits for its payer.
+  /// Continues an attempt that waits for its payer.
   func proceed(_ progress: Progress) throws(Fault) -> Outcome
-  /// Stops an attempt that waits for its payer: the operator does not wait any longer.
+  /// Stops an attempt that waits for its payer, because the operator stopped the wait.
   func giveUp(_ progress: Progress) throws(Fault) -> Outcome
-  /// Undoes an attempt whose answer was lost, where its recovery is `undo`; gives what the attempt came to.
+  /// Undoes an attempt whose answer was lost, if its recovery is `undo`. Returns the attempt's outcome.
   func undo(_ progress: Progress) throws(Fault) -> Outcome
 
-  /// Looks a payment up by the provider's id or by the merchant's reference; nil where there is none.
+  /// Looks a payment up by the provider's id or by the merchant's reference; nil if there is none.
   func lookUp(_ query: LookUp) throws(Fault) -> Outcome?
-  /// Asks what became of the operation of `progress`, whose answer was lost, without sending anything that can
-  /// move money.
+  /// Looks for the result of an operation whose answer was lost. It sends nothing that can move money.
   func look(_ progress: Progress) throws(Fault) -> Finding
-  /// How an operation whose answer was lost can be ended, where no look tells.
+  /// The way to finish an operation whose answer was lost, if no look decides it.
   func recovery(of operation: Operation, in payment: Payment) -> Recovery
-  /// Learns of a payment or mandate that was made elsewhere; nil where there is none of that id.
+  /// Looks up a payment or mandate that was made elsewhere; nil if none has that id.
   func adopt(_ id: String) throws(Fault) -> (kind: Payment.Kind, outcome: Outcome)?
-  /// Searching among all of the merchant's payments; nil where it has no search.
+  /// The search among all of the merchant's payments; nil if the provider has none.
   var search: (any SearchFlow)? { get }
 }
 
-/// What a provider can do, as data: engine, help and refusals read it from here.
+/// A provider's abilities as data, for the engine, help and refusals.
 package struct Traits: Sendable {
-  /// The kinds of operations that it has.
+  /// The kinds of operations that the provider supports.
   package var kinds: [Operation.Kind]
   /// Whether an idempotency key is sent with each request that can move money.
   package var takesKeys: Bool
-  /// How long a key means the same request, in milliseconds; nil for ever.
+  /// The time for which a key means the same request, in milliseconds; nil for ever.
   package var keyLife: Int?
   /// The option of `transact` that stops before capture.
   package var holdOption: String
-  /// Whether its own states are shown, by their documented names.
+  /// Whether the provider's states are shown, by their documented names.
   package var namesItsStates: Bool
-  /// Whether a payer authorizes step by step, so that `confirm` goes on with what waits.
+  /// Whether a payer authorizes step by step, so that `confirm` continues an attempt that waits.
   package var hasPayerFlow: Bool
-  /// Whether `cancel` gives back what was captured.
+  /// Whether `cancel` refunds a captured payment.
   package var cancelsCaptured: Bool
   /// Whether a whole refund without the card is a void.
   package var refundsByVoid: Bool
-  /// Whether a payment can be looked up at all.
+  /// Whether payments can be looked up.
   package var canLookUp: Bool
-  /// Whether a reader takes part: a sale that is under way can be asked to stop.
+  /// Whether payments are made at a reader. A sale that is under way there can be asked to stop.
   package var isAtReader: Bool
-  /// How long after a send an effect may still appear, in milliseconds.
+  /// The time after a send in which an effect may still appear, in milliseconds.
   package var lateWindow: Int
 
   package init(
@@ -135,7 +134,7 @@ extension Provider {
 }
 
 extension Fault {
-  /// Something that a provider does not have.
+  /// An ability that a provider does not have.
   package static func unsupportedOperation(_ provider: ProviderName, _ what: String) -> Fault {
     Fault(
       .unsupported,
@@ -146,31 +145,31 @@ extension Fault {
   }
 }
 
-/// Searching among all of the merchant's payments, however they were made.
+/// A search among all of the merchant's payments, however they were made.
 package protocol SearchFlow: Sendable {
-  /// The payments that a filter lets through, newest first, among the latest `limit` that the provider's own
-  /// query gives.
+  /// Returns the payments that match a filter, newest first, among the latest `limit` of the provider's
+  /// query.
   ///
-  /// With how many payments the provider gave, and how many it has, where it says so: the rest was not searched.
-  /// Throws `usage` for what cannot be searched for there.
+  /// `searched` counts the payments that the provider returned. `total` counts all that it has, if it
+  /// tells. The rest was not searched. Throws `usage` if the provider cannot search by a member of the filter.
   func find(
     _ filter: PaymentFilter,
     limit: Int
   ) throws(Fault) -> (found: [Outcome], searched: Int, total: Int?)
 }
 
-/// What a look-up goes by.
+/// The query of a look-up.
 package struct LookUp: Sendable, Hashable {
   package var id: String?
   package var reference: Reference?
-  /// Ids known to belong to other operations, left out of a search by reference.
+  /// Ids of other operations, which a search by reference leaves out.
   package var others: [String] = []
   package var kind = Payment.Kind.payment
-  /// The ids of refunds that the journal has of it.
+  /// The ids of the payment's refunds in the journal.
   package var refunds: [String] = []
-  /// Whether the answer may change what the journal has.
+  /// Whether the answer may change the journal.
   package var isKnown = false
-  /// Whether to answer in the words of the operation that made it, as `transact` does.
+  /// Whether to answer in the form of the operation that made the payment, as `transact` does.
   package var inWordsOfAttempt = false
 
   package init(id: String? = nil, reference: Reference? = nil) {
@@ -179,25 +178,25 @@ package struct LookUp: Sendable, Hashable {
   }
 }
 
-/// What a look at an operation whose answer was lost came to.
+/// The result of a look at an operation whose answer was lost.
 package enum Finding: Sendable {
-  /// The answer names the operation: this is what its request did.
+  /// The answer names the operation, and has the result of its request.
   case happened(Outcome)
-  /// Nothing of it is there now, which proves nothing: it may still appear, or be late.
+  /// The provider shows nothing of it. That proves nothing: it may still appear.
   case absent
-  /// It provably had no effect, and cannot have one later; the fault says why.
+  /// It provably had no effect, and cannot have one later. The fault has the reason.
   case refuted(Fault)
-  /// It cannot be asked about.
+  /// The provider cannot be asked about it.
   case cannotLook
 }
 
-/// How an operation whose answer was lost can be ended.
+/// The way to finish an operation whose answer was lost.
 package enum Recovery: Sendable, Hashable {
-  /// The same request again under the same key: it cannot act twice. `after` is the least time since it was
-  /// sent, in milliseconds.
+  /// The same request again under the same key, which cannot act twice. `after` is the least time since the
+  /// send, in milliseconds.
   case sameKey(after: Int = 0)
-  /// A request that undoes it whatever it did.
+  /// A request that undoes any effect of it.
   case undo
-  /// It may act twice: sent again only where a person says so, and where `canResend`.
+  /// It may act twice. It is sent again only if a person confirms it, and only with `canResend`.
   case byHand(canResend: Bool)
 }

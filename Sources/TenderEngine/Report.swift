@@ -1,8 +1,8 @@
 package import TenderModel
 
-/// What a command ends with: the payment as it is, the operation that was asked for, and what to say beside it.
+/// The result of a command: the payment, the operation that the command was about, and its notes.
 package struct Report: Sendable, Priced {
-  /// The payment as the journal has it; nil for one that the journal does not know.
+  /// The payment in the journal; nil if the journal does not have it.
   package var payment: Payment?
   /// The operation that the command was about; nil for a look-up.
   package var operation: Operation?
@@ -10,14 +10,14 @@ package struct Report: Sendable, Priced {
   package var env: Env
   package var provider: ProviderName
   package var reference: Reference?
-  /// When the provider says that it was made, in milliseconds since 1970.
+  /// The time of creation that the provider gives, in milliseconds since 1970.
   package var madeAt: Int?
   package var attemptNumber: Int?
   package var replayed: Bool?
-  /// The provider's own id: a receipt number, a payment method.
+  /// The provider's id: a receipt number, a payment method.
   package var id: String?
   package var amount: Int?
-  /// What was asked for, in minor units, where that is not what the payer pays.
+  /// The requested amount in minor units, if it differs from the amount that the payer pays.
   package var requestedAmount: Int?
   package var currency: Currency?
   package var lastFour: String?
@@ -30,16 +30,16 @@ package struct Report: Sendable, Priced {
   package var details: JSONObject = [:]
   package var fault: Fault?
   package var idempotencyKey: String?
-  /// `journal`, where the provider was not asked, or does not know the payment.
+  /// `journal`, if the provider was not asked, or does not have the payment.
   package var source: String?
-  /// The provider's own word for its status.
+  /// The provider's name for its status.
   package var providerStatus: String?
-  /// A journal that failed after the outcome was known.
+  /// The fault of a journal that failed after the outcome was known.
   package var warning: Fault?
-  /// What contradicts the record, or what can be done about an unknown result, in words.
+  /// A contradiction to the record, or the next step for an unknown result.
   package var note: String?
 
-  /// The report of a payment, as one of its operations shows it.
+  /// Creates the report of a payment, with the result of one operation.
   package init(
     _ payment: Payment,
     _ operation: Operation?,
@@ -66,7 +66,7 @@ package struct Report: Sendable, Priced {
     result = operation?.result ?? [:]
     fault = operation?.shownFault
     guard let operation, operation.isAttempt, !operation.isUnknown else { return }
-    // What ended the payment later is what its attempt shows from then on.
+    // An attempt shows the result of the operation that ended the payment later.
     let end = payment.followers.last { follower in
       switch (follower.kind, follower.state.name) {
       case (.void, .succeeded), (.revoke, .succeeded): status.end == .cancelled
@@ -77,7 +77,7 @@ package struct Report: Sendable, Priced {
     if let end {
       result = end.result
       fault = end.fault
-      // What was released before capture has no result left.
+      // A hold that was released has no result.
       let isReleased =
         end.kind == .void && !state.isCaptured && end.result["state"] == nil
         && end.result["status"] == nil
@@ -93,7 +93,7 @@ package struct Report: Sendable, Priced {
     }
   }
 
-  /// The report of a look-up of something that the journal does not know.
+  /// Creates the report of a look-up of a payment that the journal does not have.
   package init(
     _ outcome: Outcome,
     env: Env,
@@ -116,12 +116,12 @@ package struct Report: Sendable, Priced {
     providerStatus = outcome.providerStatus
   }
 
-  /// Whether the result of the payment or of one of its operations is unknown.
+  /// Whether the payment or one of its operations is unknown.
   package var hasUnknown: Bool {
     status == .unknown || fault?.effect == .unknown || payment?.state.isUnknown == true
   }
 
-  /// Shows what a provider's answer shows: what the journal keeps can be less.
+  /// Returns the report with the provider's answer. The journal can have less of it.
   func showing(_ outcome: Outcome) -> Report {
     var report = self
     report.result = outcome.result
@@ -131,8 +131,8 @@ package struct Report: Sendable, Priced {
     return report
   }
 
-  /// The report of a look-up of a payment that the journal knows: the provider's words for the result, the
-  /// payment's operations for everything else.
+  /// The report of a look-up of a payment in the journal. The result is the provider's answer. All else comes
+  /// from the payment's operations.
   func lookedUp(_ outcome: Outcome, inWordsOfAttempt: Bool) -> Report {
     var report = self
     report.result = inWordsOfAttempt ? outcome.result : outcome.shown ?? outcome.result
@@ -144,7 +144,7 @@ package struct Report: Sendable, Priced {
     return report
   }
 
-  /// The report of what only the journal knows: no error, whatever the status.
+  /// The report of a payment from the journal alone. It has no error, with any status.
   static func fromJournal(_ payment: Payment) -> Report {
     var report = Report(payment, payment.attempt, replayed: nil)
     report.fault = nil
@@ -154,15 +154,15 @@ package struct Report: Sendable, Priced {
 }
 
 extension Operation {
-  /// Its error, with the retry class of an operation that never left where it had no effect.
+  /// Its error. If the operation failed, the retry class is that of an operation that was never sent.
   fileprivate var shownFault: Fault? { state.name == .failed ? fault?.beforeSending : fault }
 }
 
 // MARK: How a payment ended
 
 extension Report {
-  /// The report with the error of a payment that ended without its money, or with less than was asked for; the same
-  /// report where it has an error already, or is about a refund.
+  /// Adds the error of a payment that ended without its money, or with less than was asked for. A report with
+  /// an error, or about a refund, stays the same.
   ///
   /// `acceptsPart` is `--allow-partial`.
   package func ended(acceptsPart: Bool = false) -> Report {
@@ -186,7 +186,7 @@ extension Report {
         hint: "to charge again, use a new reference"
       )
     case .declined, .failed, .cancelled, .expired:
-      // The attempt's own error says more.
+      // The attempt's error is more precise.
       let own = payment?.attempt?.shownFault
       if let own, own.isOutcome || own.kind == .rejected, own.kind != .pending { return own }
       let (kind, code): (Fault.Kind, String) =

@@ -1,12 +1,12 @@
 package import TenderModel
 
-/// Manual resolution of an operation whose result no look tells any more.
+/// Manual resolution of an operation that no look-up resolves.
 extension Journal {
-  /// Ends an unknown operation as an operator says it ended, with the reason in its history.
+  /// Ends an unknown operation with a result from an operator. Its history has the reason.
   ///
-  /// `operation` is its sequence; nil where only one can be meant. `failed` says that nothing happened, and frees
-  /// the reference or the name. Throws `conflict` where the result is known, where several are unknown and none is
-  /// named, or where another process works on it; `usage` for a status that it cannot have.
+  /// `operation` is its sequence; nil if only one is possible. `failed` means no effect, and frees the
+  /// reference or the name. Throws `conflict` if the result is known, if several are unknown and none is
+  /// named, or if another process works on it. Throws `usage` for a status that it cannot have.
   package func resolve(
     _ found: Payment,
     operation chosen: Int?,
@@ -50,11 +50,11 @@ extension Journal {
 }
 
 extension Payment {
-  /// The operation that is to be resolved.
+  /// Returns the operation to resolve.
   fileprivate func resolvable(_ chosen: Int?) throws(Fault) -> Operation {
     let open = operations.filter { $0.isUnknown }
-    // What neither ends by itself nor can be gone on with: received and not finished, or held, with what its
-    // capture needs lost.
+    // These neither end by themselves nor can continue: accepted and not finished, or held without the data
+    // for a capture.
     let stuck = operations.filter { operation in
       operation.state.name == .processing
         || operation.state == .waiting(nil) && operation.kind == .authorize
@@ -81,9 +81,9 @@ extension Payment {
 }
 
 extension Operation {
-  /// The state that a status means for it, said by an operator; nil where it cannot end so.
+  /// The state that an operator's status gives the operation; nil if it cannot end so.
   ///
-  /// A status that any kind can end as is a `Status.isResolution`, which `--as` offers.
+  /// `Status.isResolution` marks the statuses that some kind can end with. `--as` offers those.
   package func resolution(_ status: Status) -> State? {
     switch status {
     case .failed: .failed

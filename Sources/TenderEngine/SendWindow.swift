@@ -1,16 +1,17 @@
 private import Synchronization
 package import TenderModel
 
-/// Until when a request that can move money may leave, where a journal lends a reference for a time.
+/// The time in which a request that can move money may leave, on a journal that leases a reference for a
+/// time.
 ///
-/// The time is that of a clock that nobody sets and that goes on while the machine sleeps: a process that was
-/// stopped for longer finds its window over, and sends nothing.
+/// The time is monotonic, and runs while the machine sleeps. A process that was stopped for longer finds its
+/// window over, and sends nothing.
 package final class SendWindow: Sendable {
-  /// What one write of `sent` allows, as moments of this machine's clock.
+  /// The limits that one write of `sent` gives, as moments of this machine's clock.
   package struct Loan: Sendable {
-    /// Until when a request may begin, so that its own deadline ends before the loan does.
+    /// The last moment to start a request, so that its deadline ends before the loan.
     package let begin: Moment
-    /// When the loan is over: nothing leaves after that.
+    /// The end of the loan. Nothing leaves after it.
     package let end: Moment
 
     package init(begin: Moment, end: Moment) {
@@ -24,15 +25,15 @@ package final class SendWindow: Sendable {
 
   package init(clock: any Clock) { self.clock = clock }
 
-  /// Sets what is lent from now on; nil where nothing is: then only what has no effect is sent.
+  /// Sets the limits from now on. With nil there is no limit: then no operation is recorded as `sent`.
   package func lend(_ loan: Loan?) { self.loan.withLock { $0 = loan } }
 
-  /// Throws where a request may no longer begin.
+  /// Throws if a request may no longer start.
   ///
-  /// That is effect none, and proven: nothing has left.
+  /// The fault has effect none, with proof: nothing has left.
   package func check() throws(Fault) { try check { $0.begin } }
 
-  /// Throws where nothing may leave any more, right before it would.
+  /// Throws if nothing may leave any more, right before it would leave.
   package func checkLeaving() throws(Fault) { try check { $0.end } }
 
   private func check(_ limit: (Loan) -> Moment) throws(Fault) {
@@ -50,19 +51,19 @@ package final class SendWindow: Sendable {
   }
 }
 
-/// The right to send one request that can move money, for one operation that the journal has as sent.
+/// The right to send one request that can move money, for one operation that the journal has as `sent`.
 ///
-/// Only this module makes one, from an operation whose state `sent` is written; a transport takes it with the
-/// request and uses it up. So no request that can move money goes around the journal.
+/// Only this module makes one, from an operation whose state `sent` is written. A transport takes it with the
+/// request and uses it up. So no request that can move money is sent without a record in the journal.
 package final class SendPermit: Sendable {
   private let isUsed = Atomic(false)
   private let window: SendWindow?
 
   init(_ window: SendWindow?) { self.window = window }
 
-  /// Uses it up, before the first byte leaves.
+  /// Uses the permit up, before the first byte leaves.
   ///
-  /// Throws `internal` where it was used before, `not_sent` where the journal's time is over.
+  /// Throws `internal` if it was used before, and `not_sent` if the journal's window has ended.
   package func use() throws(Fault) {
     guard !isUsed.exchange(true, ordering: .relaxed) else {
       throw .bug("a permit to send was used twice").proven
@@ -70,6 +71,6 @@ package final class SendPermit: Sendable {
     try window?.checkLeaving()
   }
 
-  /// Throws where nothing may leave any more: asked again right before the bytes go.
+  /// Throws if nothing may leave any more. The transport asks again right before the bytes leave.
   package func checkLeaving() throws(Fault) { try window?.checkLeaving() }
 }
