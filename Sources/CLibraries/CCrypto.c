@@ -17,7 +17,7 @@
 #define LIBRARY "libcrypto.so.3"
 #endif
 
-/// The lowest version that this was tried with (Libraries.tsv).
+/// The lowest tested version (Libraries.tsv).
 #define LOWEST "3.0.0"
 
 #define FUNCTIONS(F) \
@@ -105,16 +105,16 @@ int tender_crypto_tdes(const void *key, const void *vector, int encrypting, cons
 }
 
 #define HALF (TENDER_ES512_SIZE / 2)
-// A DER signature of two 66-byte numbers takes 139 bytes at most.
+// A DER signature of two 66-byte numbers has at most 139 bytes.
 #define DER_SIZE 160
 
-// No key here has a passphrase; without this the library would ask on the terminal.
+// No key here has a passphrase. Without this function, the library would ask for one on the terminal.
 static int no_passphrase(char *buffer, int size, int writing, void *context) {
   (void)buffer, (void)size, (void)writing, (void)context;
   return 0;
 }
 
-// The key of a PEM text, which must be on P-521; `status` says what is wrong otherwise.
+// Reads the key of a PEM text, which must be on P-521. Otherwise `status` has the error.
 static EVP_PKEY *read_key(const void *pem, size_t count, int private, int *status) {
   EVP_PKEY *key = NULL;
   *status = 0;
@@ -187,7 +187,7 @@ int tender_crypto_verify_es512(const void *pem, size_t pem_count, const void *by
   return status;
 }
 
-// What was written to a BIO as text, and frees it; 1 where all of it fitted.
+// Copies the text of a BIO, and frees the BIO. Returns 1 if all of the text fitted.
 static int take_text(BIO *bio, int worked, char *text) {
   int count = worked ? api.BIO_read(bio, text, TENDER_ES512_PEM_SIZE) : 0;
   api.BIO_free(bio);

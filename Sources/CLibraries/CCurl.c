@@ -10,7 +10,7 @@
 #define LIBRARY "libcurl.so.4"
 #endif
 
-/// The lowest version that this was tried with (Libraries.tsv).
+/// The lowest tested version (Libraries.tsv).
 #define LOWEST "7.74.0"
 
 #define FUNCTIONS(F) \
@@ -83,8 +83,7 @@ CURLcode tender_curl_easy_send(CURL *easy, const void *bytes, size_t count, size
 CURLcode tender_curl_easy_recv(CURL *easy, void *bytes, size_t count, size_t *received) {
   return api.curl_easy_recv(easy, bytes, count, received);
 }
-/// Two options by their numbers: which of them there is, the library says that was opened, not the one
-/// whose header this was built with.
+/// The numbers of two options. The opened library decides which one exists, not the header of the build.
 enum { PROTOCOLS_STR = 10318, PROTOCOLS = 181, HTTP_BIT = 1, HTTPS_BIT = 2 };
 
 CURLcode tender_curl_set_scheme(CURL *easy, int encrypted) {

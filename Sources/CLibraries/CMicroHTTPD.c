@@ -15,7 +15,7 @@
 #define LIBRARY "libmicrohttpd.so.12"
 #endif
 
-/// The lowest version that this was tried with (Libraries.tsv).
+/// The lowest tested version (Libraries.tsv).
 #define LOWEST "0.9.72"
 
 /// One connection.
@@ -29,9 +29,9 @@ struct entry {
 struct tender_connections {
   pthread_mutex_t lock;
   size_t limit;
-  /// Those who were not told to go.
+  /// The number of entries that were not ended by the limit.
   size_t count;
-  /// The oldest first.
+  /// The oldest entry.
   struct entry *first;
 };
 
@@ -79,8 +79,8 @@ void tender_httpd_connections_free(struct tender_connections *connections) {
   free(connections);
 }
 
-/// Counts a connection in or out, and tells the oldest idle one to go where there are too many. Its
-/// socket is open as long as it is in the list: the library closes it only after it was counted out.
+/// Counts a connection at its start and end. Above the limit, it ends the oldest idle connection. A socket in
+/// the list is open, because the library closes it only after it left the list.
 static void notify(void *context, struct MHD_Connection *connection, void **known,
                    enum MHD_ConnectionNotificationCode code) {
   struct tender_connections *connections = context;
@@ -146,7 +146,7 @@ static struct MHD_Daemon *begin(unsigned int flags, uint16_t port, MHD_AccessHan
       MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | flags, port, NULL, NULL, handler, context,
       MHD_OPTION_SOCK_ADDR, address, MHD_OPTION_NOTIFY_COMPLETED, completed, context,
       MHD_OPTION_NOTIFY_CONNECTION, notify, connections,
-      // The ones that were told to go are still there for a moment.
+      // Connections that were ended here still exist for a moment.
       MHD_OPTION_CONNECTION_LIMIT, (unsigned int)(2 * connections->limit),
       MHD_OPTION_CONNECTION_TIMEOUT, seconds, MHD_OPTION_END);
 }
@@ -210,7 +210,7 @@ void tender_httpd_reset(struct MHD_Connection *connection) {
   struct linger now = {.l_onoff = 1, .l_linger = 0};
   setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, sizeof now);
 #ifdef __linux__
-  // Resets at once; the library says goodbye before it closes.
+  // Resets the connection at once. Otherwise the library would close it in order.
   struct sockaddr nothing = {.sa_family = AF_UNSPEC};
   connect(descriptor, &nothing, sizeof nothing);
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/// The lowest version that this was tried with (Libraries.tsv): the first that has all functions.
+/// The lowest tested version (Libraries.tsv), which is the first with all functions.
 #define LOWEST "14.0"
 
 #ifdef __APPLE__
@@ -52,8 +52,8 @@ const struct tender_pq_functions *tender_pq_open(const char **why) {
 
 static _Thread_local int has_warned;
 
-// What a server says besides: libpq would print it. A warning is remembered: with one, the server ends the wait for a
-// standby that does not confirm a commit (SQLSTATE, classes 01 and 57P).
+// Handles the server's notices, which libpq would print. A warning is remembered: the server warns when it
+// ends the wait for a standby that does not confirm a commit (SQLSTATE, classes 01 and 57P).
 static void hush(void *context, const char *text) {
   (void)context;
   const char *code = text ? strstr(text, ":  ") : NULL;
@@ -69,7 +69,7 @@ int tender_pq_take_warning(void) {
 struct tender_pq *tender_pq_begin(const char *const *keywords, const char *const *values) {
   // The database's name may be a whole address.
   struct tender_pq *made = api.begin(keywords, values, 1);
-  // With the codes of errors, in whatever language the server speaks: PQERRORS_VERBOSE.
+  // PQERRORS_VERBOSE adds the codes of errors, which do not depend on the server's language.
   if (made) {
     api.verbosity(made, 2);
     api.notices(made, hush, NULL);
@@ -87,7 +87,8 @@ size_t tender_pq_large_blocks(void) {
 
 long long tender_pq_received(int descriptor) {
 #ifdef __linux__
-  // `tcpi_bytes_received` (linux/tcp.h): netinet/tcp.h may have fewer members, and both cannot be included.
+  // `tcpi_bytes_received` (linux/tcp.h). netinet/tcp.h may lack this member, and both headers cannot be
+  // included.
   enum { PLACE = 128 };
   unsigned char facts[PLACE + sizeof(long long)];
   socklen_t size = sizeof facts;

@@ -8,10 +8,10 @@
 #define LIBRARY "libqrencode.so.4"
 #endif
 
-/// The lowest version that this was tried with (Libraries.tsv).
+/// The lowest tested version (Libraries.tsv).
 #define LOWEST "4.0.0"
 
-// The library's own structure has these three members in this order (qrencode.h, version 4).
+// The library's structure has these three members in this order (qrencode.h, version 4).
 #define FUNCTIONS(F) \
   F(struct tender_qr *, QRcode_encodeString8bit, (const char *, int, int)) \
   F(void, QRcode_free, (struct tender_qr *)) \

@@ -33,7 +33,7 @@ extern char **environ;
 
 static char **arguments;
 
-// glibc and macOS give a constructor what main gets; another C library may give it nothing.
+// glibc and macOS pass main's arguments to a constructor. Another C library may pass nothing.
 #if defined(__GLIBC__) || defined(__APPLE__)
 __attribute__((constructor)) static void keep_arguments(int count, char **given) {
   if (count > 0) arguments = given;
@@ -86,10 +86,10 @@ int64_t tender_system_birth(const char *path) {
 
 // A browser.
 
-/// The longest address.
+/// The length of the longest address.
 enum { LONGEST = 8192 };
 
-/// Takes every variable out of the environment that begins with a prefix, values first.
+/// Removes every variable with a prefix from the environment, and erases its value.
 static void clean_environment(const char *prefix) {
   size_t length = strlen(prefix);
   char **kept = environ;
@@ -98,7 +98,7 @@ static void clean_environment(const char *prefix) {
       *kept++ = *variable;
       continue;
     }
-    // They are in memory that others can read of a process; what is forgotten must not stay there.
+    // Other processes can read these bytes in this process's memory, so they are overwritten.
     for (volatile char *letter = *variable; *letter; letter++)
       *letter = 0;
   }
@@ -120,7 +120,7 @@ static void close_others(int kept) {
 }
 
 static int spawn(const char *opener, const char *address) {
-  // What the opener says belongs to nobody here: its descriptors lead nowhere.
+  // The opener's standard streams are /dev/null, so that its output does not reach ours.
   posix_spawn_file_actions_t actions;
   if (posix_spawn_file_actions_init(&actions) != 0)
     return -1;
@@ -134,7 +134,7 @@ static int spawn(const char *opener, const char *address) {
   return status;
 }
 
-/// Whether a text is a web address in ASCII without spaces: the one thing that an opener is given.
+/// Whether a text is a web address in ASCII without spaces. An opener gets nothing else.
 static int is_web_address(const char *text) {
   if (strncmp(text, "http://", 7) != 0 && strncmp(text, "https://", 8) != 0)
     return 0;
@@ -146,8 +146,8 @@ static int is_web_address(const char *text) {
 
 int tender_system_browser(const char *prefix, const char *opener) {
   int ends[2];
-  // The helper ends with the other side. Its signal at a parent's death does not come from one that is bounded
-  // (Landlock's scopes), and a datagram socket does not tell.
+  // The helper ends when the parent's end of the socket closes. The signal at a parent's death does not come
+  // from a parent restricted by Landlock's scopes. A datagram socket does not report the close.
 #ifdef __APPLE__
   const int type = SOCK_DGRAM;
 #else
@@ -155,13 +155,13 @@ int tender_system_browser(const char *prefix, const char *opener) {
 #endif
   if (socketpair(AF_UNIX, type, 0, ends) != 0)
     return -1;
-  // In a container this process may be number 1: another parent is what tells that it is gone.
+  // In a container, this process may be number 1. So a change of the parent shows that the parent is gone.
   pid_t parent = getpid();
   pid_t helper = fork();
   if (helper != 0) {
     close(ends[1]);
     fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    // A helper that is gone answers nothing.
+    // A helper that has ended does not answer.
     struct timeval patience = {.tv_sec = 10};
     setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     if (helper > 0)
@@ -179,7 +179,7 @@ int tender_system_browser(const char *prefix, const char *opener) {
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
   clean_environment(prefix);
   signal(SIGCHLD, SIG_IGN);
-  // The other side is bounded and this one is not: it names an address, never a program.
+  // The parent is restricted, and the helper is not. So the parent passes an address, never a program.
   static char address[LONGEST + 2];
   for (;;) {
     ssize_t count = recv(ends[1], address, LONGEST + 1, 0);
@@ -229,7 +229,7 @@ static int send_all(int descriptor, const void *bytes, size_t count) {
   return 0;
 }
 
-/// Starts a program in a group of its own, with nothing to read; its process, or -1.
+/// Starts a program in a new process group, without input. Returns its process, or -1.
 static pid_t start(char *const *arguments, int output, int errors) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -252,7 +252,8 @@ static pid_t start(char *const *arguments, int output, int errors) {
   return status == 0 ? process : -1;
 }
 
-/// Reads what is there of a pipe, up to a limit; what is longer counts and is dropped. 0 at its end, else 1.
+/// Reads the waiting bytes of a pipe, up to a limit. Bytes above it are counted and dropped. Returns 0 at the
+/// end, else 1.
 static int read_some(int pipe, char *bytes, uint32_t *count, uint32_t limit) {
   char dropped[512];
   int isFull = *count >= limit;
@@ -264,10 +265,10 @@ static int read_some(int pipe, char *bytes, uint32_t *count, uint32_t limit) {
   return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-/// What a program printed; wiped once it was handed on.
+/// The output of a program. It is erased after it was passed on.
 static char printed[TENDER_PROGRAM_OUTPUT + TENDER_PROGRAM_ERRORS];
 
-/// Runs one program to its end, its deadline, or the end of the process that asks.
+/// Runs one program until it ends, its deadline passes, or the asking process ends.
 static void run_program(char *const *arguments, int asker) {
   struct tender_program_answer answer = {TENDER_PROGRAM_MISSING, 0, 0};
   char *errors = printed + TENDER_PROGRAM_OUTPUT;
@@ -288,7 +289,7 @@ static void run_program(char *const *arguments, int asker) {
     struct pollfd polled[] = {
         {asker, 0, 0}, {isOpen ? output[0] : -1, POLLIN, 0}, {hasErrors ? error[0] : -1, POLLIN, 0}};
     int64_t left = deadline - milliseconds();
-    // The end of a process is not seen by poll.
+    // poll does not report the end of a process.
     poll(polled, 3, left < 0 ? 0 : isOpen && left > 100 ? 100 : left > 5 ? 5 : (int)left);
     if (polled[0].revents & (POLLHUP | POLLERR)) {
       kill(-process, SIGKILL);
@@ -343,7 +344,8 @@ int tender_system_programs(const char *prefix, char *const *arguments, size_t co
   close_others(ends[1]);
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
   clean_environment(prefix);
-  // A signal for this process alone would leave the program running. The end of the other side ends both.
+  // A signal for this process alone would leave the program running. When the parent's end of the socket
+  // closes, both end.
   const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGPIPE};
   for (size_t index = 0; index < sizeof ignored / sizeof *ignored; index++)
     signal(ignored[index], SIG_IGN);
@@ -376,8 +378,8 @@ int tender_system_contain(const struct tender_bounds *bounds) {
 
 #else
 
-/// Landlock as the kernel's documentation has it (userspace-api/landlock); headers of older systems
-/// lack the later parts.
+/// Landlock, as in the kernel's documentation (userspace-api/landlock). Headers of older systems lack the
+/// later parts.
 struct ruleset {
   uint64_t files;
   uint64_t ports;
@@ -409,14 +411,14 @@ enum {
 enum { BIND_TCP = 1, CONNECT_TCP = 2 };
 enum { SCOPE_ABSTRACT = 1, SCOPE_SIGNAL = 2 };
 
-/// Allows what is in a list, as far as the kernel knows the rights (`all`).
+/// Allows the paths of a list, with the rights that the kernel supports (`all`).
 static void allow(int ruleset, struct tender_texts paths, uint64_t rights, uint64_t all) {
   for (size_t index = 0; index < paths.count; index++) {
     struct beneath rule = {rights & all, open(paths.texts[index], O_PATH | O_CLOEXEC)};
     if (rule.parent < 0)
       continue;
     if (syscall(CALL_ADD, ruleset, RULE_BENEATH, &rule, 0) != 0 && errno == EINVAL) {
-      // It is no folder, and takes no rights of folders.
+      // It is not a folder, so rights of folders do not apply.
       rule.allowed &= EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
       syscall(CALL_ADD, ruleset, RULE_BENEATH, &rule, 0);
     }
@@ -483,7 +485,7 @@ static int bound_files(const struct tender_bounds *bounds) {
 
 #ifdef ARCHITECTURE
 
-// Calls that are newer than some headers; their numbers are the same everywhere.
+// Calls that are newer than some headers. Their numbers are the same on all architectures.
 enum {
   CALL_PIDFD_SEND_SIGNAL = 424, CALL_RING_SETUP = 425, CALL_RING_ENTER = 426, CALL_RING_REGISTER = 427,
   CALL_OPEN_TREE = 428, CALL_MOVE_MOUNT = 429, CALL_FSOPEN = 430, CALL_FSMOUNT = 432, CALL_FSPICK = 433,
@@ -492,14 +494,14 @@ enum {
   CALL_REMOVEXATTRAT = 466, CALL_FILE_SETATTR = 469,
 };
 
-/// A filter of the kernel (seccomp(2)): what a part does not decide about falls through to the next.
+/// A filter of the kernel (seccomp(2)). A call that one part does not decide goes to the next part.
 ///
-/// Its parts are in blocks by the numbers of calls: the kernel goes through all of it for each call that there is, once
-/// for each process.
+/// Its parts are in blocks by the numbers of calls. For each process, the kernel runs the filter once for every
+/// number.
 struct filter {
   struct sock_filter code[512];
   unsigned short size;
-  /// The calls that the block being made is about: from one number up to another.
+  /// The calls of the current block: from one number up to another.
   uint32_t from, to;
 };
 
@@ -521,12 +523,12 @@ static void load(struct filter *filter, size_t offset) {
   add(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
 }
 
-/// Loads the lower half of an argument, which is all that the kernel takes of the ones that matter here.
+/// Loads the lower half of an argument. The kernel uses only that half of the arguments that matter here.
 static void load_argument(struct filter *filter, size_t number) {
   load(filter, offsetof(struct seccomp_data, args) + 8 * number);
 }
 
-/// Answers where the loaded value is another one.
+/// Answers the call if the loaded value differs.
 static void answer_if(struct filter *filter, uint32_t value, uint32_t action) {
   add(filter, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
   answer(filter, action);
@@ -537,7 +539,7 @@ static void refuse_bits(struct filter *filter, uint32_t bits) {
   answer(filter, REFUSE);
 }
 
-/// Begins a part for one call, which decides about it; gives where the part begins.
+/// Starts a part that decides one call. Returns the start of the part.
 static unsigned short begin_part(struct filter *filter, uint32_t call) {
   add(filter, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 0);
   return filter->size;
@@ -553,7 +555,7 @@ static void answer_call(struct filter *filter, uint32_t call, uint32_t action) {
     answer_if(filter, call, action);
 }
 
-/// Refuses a call where some bits of an argument are set.
+/// Refuses a call if some bits of an argument are set.
 static void refuse_flags(struct filter *filter, uint32_t call, size_t argument, uint32_t bits) {
   if (!is_here(filter, call))
     return;
@@ -563,7 +565,7 @@ static void refuse_flags(struct filter *filter, uint32_t call, size_t argument, 
   end_part(filter, part, ALLOW);
 }
 
-/// Refuses a call where an argument has one of some values.
+/// Refuses a call if an argument has one of some values.
 static void refuse_values(struct filter *filter, uint32_t call, size_t argument, const uint32_t *values,
                           size_t count) {
   if (!is_here(filter, call))
@@ -575,7 +577,7 @@ static void refuse_values(struct filter *filter, uint32_t call, size_t argument,
   end_part(filter, part, ALLOW);
 }
 
-/// Leaves a call that names a process to this process itself.
+/// Allows a call that names a process only for this process.
 static void allow_own(struct filter *filter, uint32_t call, int none_is_own) {
   if (!is_here(filter, call))
     return;
@@ -624,7 +626,7 @@ static void allow_sockets(struct filter *filter, int sockets) {
   end_part(filter, part, REFUSE);
 }
 
-/// Allows pairs of stream sockets alone: an end of another pair can send to any Unix socket by its path.
+/// Allows only pairs of stream sockets. An end of another pair can send to any Unix socket by its path.
 static void allow_pairs(struct filter *filter) {
   if (!is_here(filter, SYS_socketpair))
     return;
@@ -636,9 +638,10 @@ static void allow_pairs(struct filter *filter) {
   end_part(filter, part, REFUSE);
 }
 
-/// Allows the requests of terminals and sockets (ioctl(2)), and none of file systems: those change attributes.
+/// Allows ioctl(2) requests of terminals and sockets. Those of file systems change attributes, and are
+/// refused.
 ///
-/// Refused among them are typing into a terminal (TIOCSTI, TIOCLINUX) and signals by what happens at a descriptor
+/// Also refused are typing into a terminal (TIOCSTI, TIOCLINUX) and signals for events of a descriptor
 /// (FIOSETOWN, SIOCSPGRP).
 static void allow_requests(struct filter *filter) {
   if (!is_here(filter, SYS_ioctl))
@@ -655,8 +658,9 @@ static void allow_requests(struct filter *filter) {
   end_part(filter, part, REFUSE);
 }
 
-/// Calls that no command needs: programs, other processes, attributes of files, memory and messages that processes
-/// share, namespaces, the clock and state of the machine, and ways around this filter and Landlock.
+/// Calls that no command needs. They start programs, reach other processes, change attributes of files, share
+/// memory or messages, or enter namespaces. Others set the clock or the state of the machine, or get around
+/// this filter and Landlock.
 static const uint32_t forbidden[] = {
     SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp,
     SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_keyctl, SYS_add_key, SYS_request_key,
@@ -678,42 +682,42 @@ static const uint32_t forbidden[] = {
     CALL_REMOVEXATTRAT, CALL_FILE_SETATTR,
 };
 
-/// Decides about the calls of one block.
+/// Decides the calls of one block.
 static void add_rules(struct filter *filter, const struct tender_bounds *bounds) {
   for (size_t index = 0; index < sizeof forbidden / sizeof *forbidden; index++)
     answer_call(filter, forbidden[index], REFUSE);
-  // Its flags are in memory, where a filter cannot look; the C library goes on with the older call.
+  // Its flags are in memory, where a filter cannot look. The C library falls back to the older call.
   answer_call(filter, CALL_CLONE3, SECCOMP_RET_ERRNO | ENOSYS);
-  // A new process or thread, but no namespace (CLONE_NEW…).
+  // A new process or thread is allowed, but not with a new namespace (CLONE_NEW…).
   refuse_flags(filter, SYS_clone, 0, 0x7e020000);
   allow_own(filter, SYS_kill, 0);
   allow_own(filter, SYS_tgkill, 0);
   allow_own(filter, SYS_rt_tgsigqueueinfo, 0);
   allow_own(filter, SYS_prlimit64, 1);
   allow_requests(filter);
-  // Signals by what happens at a descriptor: F_SETOWN, F_SETSIG and F_SETOWN_EX.
+  // Signals for events of a descriptor: F_SETOWN, F_SETSIG and F_SETOWN_EX.
   static const uint32_t owners[] = {8, 10, 15};
   refuse_values(filter, SYS_fcntl, 1, owners, sizeof owners / sizeof *owners);
-  // Data in the first packet (MSG_FASTOPEN) would connect without asking Landlock.
+  // Data in the first packet (MSG_FASTOPEN) would connect without Landlock's check.
   refuse_flags(filter, SYS_sendto, 3, 0x20000000);
   refuse_flags(filter, SYS_sendmsg, 2, 0x20000000);
   refuse_flags(filter, SYS_sendmmsg, 3, 0x20000000);
   allow_sockets(filter, bounds->sockets);
   allow_pairs(filter);
-  // Landlock compares the port that a TCP socket is bound to, and nothing else: without a port to listen at, neither
-  // call is needed.
+  // Landlock checks only the port that a TCP socket is bound to. Without a port to listen at, neither call is
+  // needed.
   if (bounds->listens.count == 0) {
     answer_call(filter, SYS_bind, REFUSE);
     answer_call(filter, SYS_listen, REFUSE);
   }
 }
 
-/// Whether programs, sockets and other processes are out of reach.
+/// Restricts programs, sockets and other processes. Returns whether the kernel accepted the filter.
 static int bound_calls(const struct tender_bounds *bounds) {
   static struct filter filter;
   filter.size = 0;
   load(&filter, offsetof(struct seccomp_data, arch));
-  // Calls in the manner of another architecture have other numbers.
+  // Calls of another architecture have other numbers.
   add(&filter, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
   answer(&filter, REFUSE);
   load(&filter, offsetof(struct seccomp_data, nr));
@@ -749,7 +753,7 @@ static int bound_calls(const struct tender_bounds *bounds) {
 #endif
 
 int tender_system_contain(const struct tender_bounds *bounds) {
-  // Without it neither is allowed; with it no program that is started can gain rights.
+  // Landlock and seccomp need this. With it, a started program cannot gain rights.
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return 0;
   int bound = bound_files(bounds);

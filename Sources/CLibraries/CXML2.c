@@ -9,14 +9,14 @@
 #define FILES "libxml2.so.2", "libxml2.so.16"
 #endif
 
-/// The lowest version that this was tried with (Libraries.tsv): 2.9.14 is 20914.
+/// The lowest tested version (Libraries.tsv): 2.9.14 is 20914.
 #define LOWEST "20910"
 
 // XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NONET | XML_PARSE_COMPACT
 #define OPTIONS (32 | 64 | 2048 | 65536)
 
-// The few prototypes that are needed (libxml2's xmlreader.h); the headers are not, so that building
-// asks for no more than running does. The last one is a variable.
+// The few needed prototypes (libxml2's xmlreader.h). Without its headers, a build needs no more than a run.
+// The last one is a variable.
 #define FUNCTIONS(F) \
   F(struct tender_xml *, xmlReaderForMemory, (const char *, int, const char *, const char *, int)) \
   F(int, xmlTextReaderRead, (struct tender_xml *)) \
@@ -51,7 +51,7 @@ const char *tender_xml_open(void) {
   return tender_library_open(&library);
 }
 
-// What is wrong is said by the caller; nothing is printed.
+// The caller reports errors, so the library prints nothing.
 static void ignore(void *context, const char *message, int severity, void *locator) {
   (void)context, (void)message, (void)severity, (void)locator;
 }

@@ -1,4 +1,4 @@
-// A system library that is opened on first use: what every shim needs of it.
+// A system library that is opened on first use, and the tools that every shim shares.
 #ifndef TENDER_LIBRARY_H
 #define TENDER_LIBRARY_H
 
@@ -6,15 +6,15 @@
 
 #include <stddef.h>
 
-/// A library, the functions of it that are needed, and what to say where it cannot be used.
+/// A library, its needed functions, and the messages if it cannot be used.
 struct library {
-  /// File names, tried in turn.
+  /// File names, tried in order.
   const char *files[3];
   const char *not_found;
   const char *incomplete;
-  /// Returns what is wrong with the version that was opened, or NULL.
+  /// Returns the problem of the opened version, or NULL.
   const char *(*check)(void);
-  /// Names of functions, and a structure of as many pointers to them.
+  /// Names of functions, and a structure with a pointer for each of them.
   const char *const *names;
   size_t count;
   void *functions;
@@ -22,15 +22,15 @@ struct library {
   const char *problem;
 };
 
-/// Opens a library once; NULL, or why it cannot be used.
+/// Opens a library once. Returns NULL, or the reason why it cannot be used.
 const char *tender_library_open(struct library *library);
 
-// A table FUNCTIONS(F) names each function once, F(name): it becomes the members of a structure, and
-// the names to look up. The first needs the library's header.
+// A table FUNCTIONS(F) names each function once, as F(name). It makes the members of a structure, and the
+// names to look up. The first macro needs the library's header.
 #define MEMBER(name) __typeof__(name) *name;
 #define NAME(name) #name,
 
-// The same where there is no header: F(result, name, parameters).
+// The same without a header: F(result, name, parameters).
 #define TYPED_MEMBER(result, name, parameters) result(*name) parameters;
 #define TYPED_NAME(result, name, parameters) #name,
 

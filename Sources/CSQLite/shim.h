@@ -9,8 +9,8 @@
 
 /// Maps a part of the shared index of a log, with a block on the disk for each of its bytes.
 ///
-/// SQLite writes one byte of each 4096 for that. Where blocks are smaller the rest has none, and to write there on a full
-/// disk ends the process by SIGBUS.
+/// SQLite writes only one byte of each 4096. With smaller blocks, the other bytes would have no block. On a
+/// full disk, writing there ends the process by SIGBUS.
 static inline void *tender_sqlite_map(void *address, size_t length, int protection, int flags, int file,
                                       off_t start) {
 #ifdef __linux__
@@ -22,9 +22,9 @@ static inline void *tender_sqlite_map(void *address, size_t length, int protecti
   return mmap(address, length, protection, flags, file, start);
 }
 
-/// Keeps the memory that each connection sets aside small: SQLite writes to all of it when it opens one,
-/// and a command opens two. What sorting a large file takes goes to `folder`, not where everybody may
-/// write. Before the first connection; later it is not safe.
+/// Limits the memory of each connection: SQLite writes to all of it at opening, and a command opens two.
+/// Sorting a large file uses `folder`, not a folder that everybody may write. Call it before the first
+/// connection, since it is not safe later.
 static inline int tender_sqlite_configure(const char *folder) {
   int problem = sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 256, 32);
   sqlite3_temp_directory = sqlite3_mprintf("%s", folder);
@@ -39,8 +39,8 @@ static inline int tender_sqlite_keep_log(sqlite3 *database) {
   return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }
 
-/// Takes a file for what somebody else may have made: no trigger or view of it runs, its schema may
-/// call no function with effects, and nothing can be written past the schema. 0 where that is so.
+/// Opens a file as untrusted. Its triggers and views do not run, its schema may call no function with
+/// effects, and the schema cannot be overwritten. Returns 0 on success.
 static inline int tender_sqlite_defend(sqlite3 *database) {
   static const int off[] = {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
                             SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_FKEY};
@@ -56,7 +56,7 @@ static inline int tender_sqlite_bind_text(sqlite3_stmt *statement, int index, co
   return sqlite3_bind_text(statement, index, text, length, SQLITE_TRANSIENT);
 }
 
-/// Puts what was committed to the write-ahead log on the disk, whichever connection wrote it. 0 where it is.
+/// Syncs all commits in the write-ahead log to the disk, of all connections. Returns 0 on success.
 static inline int tender_sqlite_sync_log(sqlite3 *database) {
   sqlite3_file *log = 0;
   int problem = sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
@@ -67,15 +67,15 @@ static inline int tender_sqlite_sync_log(sqlite3 *database) {
   return log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
 }
 
-/// No descriptor of a folder: SQLite then leaves it unsynced.
+/// Opens no descriptor of a folder. Then SQLite does not sync it.
 static inline int tender_sqlite_no_folder(const char *path, int *descriptor) {
   (void)path;
   *descriptor = -1;
   return SQLITE_CANTOPEN;
 }
 
-/// Whether the first sync of each log also syncs its folder. SQLite opens a log that is there like one that
-/// it makes, and syncs the folder once in each process; only a log that is new needs that.
+/// Sets whether the first sync of each log also syncs its folder. SQLite does not distinguish an existing log
+/// from a new one, and syncs the folder once in each process. Only a new log needs that.
 static inline int tender_sqlite_sync_folder(int does) {
   sqlite3_vfs *system = sqlite3_vfs_find(0);
   sqlite3_syscall_ptr call = does ? 0 : (sqlite3_syscall_ptr)tender_sqlite_no_folder;

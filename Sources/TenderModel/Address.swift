@@ -53,10 +53,10 @@ package struct Address: Sendable, Hashable {
 
 /// The shapes of postal codes (Universal Postal Union, postal addressing systems).
 package enum PostalCode {
-  /// Returns whether a text has the shape of a postal code of the country; without one, any shape will do.
+  /// Returns whether a text has the shape of a postal code of the country. Without a country, any shape fits.
   ///
-  /// Case does not matter, nor do spaces and dashes between groups. For a country without a pattern here,
-  /// 2 to 10 letters and digits are accepted.
+  /// Case, and spaces and dashes between groups, do not matter. For a country without a pattern here, 2 to 10
+  /// letters and digits are accepted.
   package static func fits(_ text: String, country: String?) -> Bool {
     guard (2...12).contains(text.utf8.count) else { return false }
     var squeezed: [UInt8] = []

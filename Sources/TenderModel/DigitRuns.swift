@@ -1,6 +1,7 @@
-/// Runs of digits that belong together: between two digits of a run are a few separators and nothing else.
+/// Runs of digits that belong together. Between two digits of a run are only a few separators.
 ///
-/// A text can be one run of millions of digits. Only the last ones are kept, since a card number has 19 at most.
+/// A text can be one run of millions of digits. Only the last ones are stored, since a card number has 19 at
+/// most.
 struct DigitRuns {
   /// The largest number of separators between two digits of one number.
   private static let widest = 8
@@ -22,7 +23,8 @@ struct DigitRuns {
 
   /// Returns the end of a UUID that begins at `start`; nil if there is none (RFC 9562, section 4).
   ///
-  /// A UUID is 8-4-4-4-12 hexadecimal digits that stand alone, with a valid version and variant.
+  /// A UUID is 8-4-4-4-12 hexadecimal digits with a valid version and variant. No hexadecimal digit may touch
+  /// it.
   static func uuidEnd(in bytes: [UInt8], at start: Int) -> Int? {
     let end = start + 36
     guard end <= bytes.count, bytes[start + 8] == UInt8(ascii: "-"),

@@ -1,6 +1,6 @@
 /// A page of `tender explain`: a word that a record, a receipt or a provider's document uses.
 package struct Explanation: Sendable, Hashable {
-  /// What kind of word it is.
+  /// The kind of term.
   package enum Subject: String, Sendable, CaseIterable {
     case error, status, state, type, member
     case failureReason = "failure reason"
@@ -25,7 +25,7 @@ package struct Explanation: Sendable, Hashable {
     /// Once something is corrected.
     case corrected
 
-    /// In words, such as `later, unchanged`.
+    /// The text of the entry, such as `later, unchanged`.
     package var text: String {
       switch self {
       case .no: "no"
@@ -39,7 +39,7 @@ package struct Explanation: Sendable, Hashable {
 
   package let subject: Subject
   package let code: String
-  /// The exit status of an error; nil for what is none.
+  /// The exit status of an error; nil for any other term.
   package var kind: Fault.Kind?
   /// The provider's own documented name, where the code comes from one.
   package var provider: String?
@@ -47,11 +47,11 @@ package struct Explanation: Sendable, Hashable {
   package var advice: String
   package var side: Side?
   package var retry: Retry?
-  /// What to tell the payer.
+  /// The text for the payer.
   package var payer: String?
-  /// Where the word is from: document and section.
+  /// The source of the term: document and section.
   package var source: String
-  /// Where in a result the word is found, as a path with dots; nil for a fault's own code.
+  /// The path of the term in a result, with dots; nil for a fault's code.
   package var path: String?
 
   /// A page about an error code.
@@ -91,7 +91,7 @@ package struct Explanation: Sendable, Hashable {
     Explanation(subject, code, meaning, source)
   }
 
-  /// The pages of a room's file about words of these subjects.
+  /// Returns the pages of a room's file about some subjects.
   package static func embedded(
     _ room: String,
     _ subjects: [Subject] = Subject.allCases
@@ -101,11 +101,11 @@ package struct Explanation: Sendable, Hashable {
     }
   }
 
-  /// The pages of a file, whose tables are titled by their subject.
+  /// Returns the pages of a file, whose tables have their subject as the title.
   ///
-  /// A row is `WORD: MEANING`. Of an error it is `CODE KIND [PROVIDER'S-NAME]: MEANING | ADVICE`. In a table with a
-  /// `path`, which says why something failed, it is `WORD SIDE RETRY: MEANING`; advice, and what the payer is
-  /// told, follow from side and retry.
+  /// A row is `WORD: MEANING`. A row of an error is `CODE KIND [PROVIDER'S-NAME]: MEANING | ADVICE`. A table
+  /// with a `path` explains failures, and its rows are `WORD SIDE RETRY: MEANING`. There, the advice and the
+  /// payer's text follow from side and retry.
   package static func pages(
     in file: PageFile,
     _ subjects: [Subject] = Subject.allCases
@@ -165,7 +165,7 @@ extension Explanation.Retry {
 }
 
 extension Explanation.Side {
-  /// What whoever pays is told.
+  /// The text for the payer.
   fileprivate func sentence(_ retry: Explanation.Retry) -> String {
     switch (self, retry) {
     case (.payer, .corrected): "Please check what you entered and try again."

@@ -13,7 +13,7 @@ package struct Fault: Error, Sendable, Hashable {
     case hungUp = "hung_up"
   }
 
-  /// What is known about the money.
+  /// The known effect on money.
   package enum Effect: String, Sendable, Hashable {
     /// The money provably did not move.
     case none
@@ -21,7 +21,7 @@ package struct Fault: Error, Sendable, Hashable {
     case unknown
   }
 
-  /// What a program that repeats failed commands should do.
+  /// The next step for a program that repeats failed commands.
   package enum Retry: String, Sendable, Hashable, CaseIterable {
     /// Run the same command again now. It continues where the last one stopped.
     case sameCommand = "same_command"
@@ -41,17 +41,17 @@ package struct Fault: Error, Sendable, Hashable {
   package var code: String
   /// The cause, if the program decides something by it.
   package var cause: Cause?
-  /// What went wrong. It names what was typed, begins with a lower-case letter and has no full stop.
+  /// The message. It names the typed value, begins with a lower-case letter and has no full stop.
   package var message: String
-  /// What to do next.
+  /// The next step for the operator.
   package var hint: String?
-  /// The provider's own answer, in its documented names.
+  /// The provider's answer, in its documented names.
   package var result: JSONObject?
   /// Whether it is proven that a sent request had no effect.
   package var isProven = false
   /// The seconds to wait before a retry, if the provider named them.
   package var after: Int?
-  /// What a program should do in this case; nil if the kind and the cause decide.
+  /// The next step for a program in this case; nil if the kind and the cause decide.
   package var again: Retry?
 
   package init(
@@ -75,7 +75,7 @@ package struct Fault: Error, Sendable, Hashable {
   /// The exit status of the kind. An unknown effect comes first.
   package var exitStatus: Int32 { effect == .unknown ? Kind.unknown.exitStatus : kind.exitStatus }
 
-  /// What a program that repeats failed commands should do. An unknown effect comes first.
+  /// The next step for a program that repeats failed commands. An unknown effect comes first.
   package var retry: Retry {
     if effect == .unknown { return .look }
     if let again { return again }
@@ -121,7 +121,7 @@ extension Fault {
     Fault(.state, code: code, message, hint: hint)
   }
 
-  /// What is recorded forbids it, or is something else under the same reference.
+  /// The journal's record forbids it, or the reference has other content.
   package static func conflict(_ code: String, _ message: String, _ hint: String? = nil) -> Fault {
     Fault(.conflict, code: code, message, hint: hint)
   }
@@ -161,7 +161,7 @@ extension Fault.Kind {
   /// Whether a signal stopped the command.
   package var isStop: Bool { self == .interrupted || self == .terminated || self == .hungUp }
 
-  /// The exit status of the contract, section 4; a number is never reused.
+  /// The exit status (man/tender-exit-codes.7). A number is never reused.
   package var exitStatus: Int32 {
     switch self {
     case .internal: 1
@@ -190,7 +190,7 @@ extension Fault.Kind {
     }
   }
 
-  /// What a program should do after a fault of this kind, unless its cause says otherwise.
+  /// The next step for a program after a fault of this kind, unless its cause decides.
   package var retry: Fault.Retry {
     switch self {
     case .notSent, .partial, .interrupted, .hungUp, .terminated: .sameCommand

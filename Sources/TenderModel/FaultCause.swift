@@ -28,7 +28,7 @@ extension Fault {
     case tokenRefused
     /// The payment is captured. It can only be refunded.
     case tooLateToCancel
-    /// The answer does not say whether the request succeeded.
+    /// The answer leaves open whether the request succeeded.
     case unclear
   }
 }

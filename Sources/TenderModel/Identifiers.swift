@@ -58,7 +58,7 @@ extension Reference: CustomStringConvertible {
   package var quotedForMessage: String { text.quotedForMessage }
 }
 
-/// The name of a provider as users type it. Each adapter defines its own.
+/// The name of a provider as users type it. Each adapter defines one.
 package struct ProviderName: Sendable, Hashable {
   package let text: String
 

@@ -166,7 +166,7 @@ package final class BankAccount: Sendable {
   }
 }
 
-/// The payer who will pay cash at a barcode.
+/// A payer of cash at a barcode.
 package struct CashPayer: Sendable, Hashable {
   package let name: String
   package let contact: String

@@ -8,13 +8,13 @@ package struct Money: Sendable, Hashable {
     self.currency = currency
   }
 
-  /// Fifteen digits keep sums and JSON readers with 53-bit numbers exact.
+  /// With fifteen digits, sums are exact, also in JSON readers with 53-bit numbers.
   private static let limit = 1_000_000_000_000_000
 
-  /// Reads a decimal amount such as `10.50`, without ever passing through floating point.
+  /// Reads a decimal amount such as `10.50`, without any floating point.
   ///
-  /// Shape: digits, then at most one point and as many digits as the currency has; no sign, no
-  /// grouping. Throws a `usage` fault that names what was typed.
+  /// The amount is digits, then at most one point and as many digits as the currency has. It has no sign and
+  /// no grouping. Throws a `usage` fault that names the typed value.
   package init(decimal text: String, currency: Currency, named option: String) throws(Fault) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     let digits = { (part: Substring) in

@@ -1,11 +1,11 @@
 internal import CLibraries
 
-/// A file of texts for people: topics of help, and what words mean.
+/// A file of texts for people: topics of help, and explanations.
 ///
 /// A section begins with `# TITLE`. Lines `field: value` may follow; after an empty line comes the body. The
 /// `Pages.txt` of a room is embedded at build, and read when help or an explanation is asked for.
 package struct PageFile: Sendable {
-  /// What is wrong with a file, and in which line.
+  /// An error in a file, with its line.
   package struct Flaw: Error, Hashable, CustomStringConvertible {
     package let line: Int
     package let text: String
@@ -54,12 +54,12 @@ package struct PageFile: Sendable {
     return texts
   }
 
-  /// What is read from an embedded file, which tests have read whole.
+  /// Reads an embedded file. It has no flaw, since a test has read all of it.
   package static func certain<Found>(_ read: () throws(Flaw) -> Found) -> Found {
     do throws(Flaw) { return try read() } catch { preconditionFailure("Pages.txt, \(error)") }
   }
 
-  /// A part of a file under its own title.
+  /// A part of a file with a title.
   package struct Section: Sendable {
     package let title: String
     private let fields: [(name: String, value: String)]
@@ -99,9 +99,9 @@ package struct PageFile: Sendable {
       return value
     }
 
-    /// The paragraphs, each on one line; one whose lines begin with a space keeps them.
+    /// The paragraphs, each on one line. If all lines of a paragraph begin with a space, they stay separate.
     ///
-    /// A paragraph `{name}` becomes what `part` has of that name.
+    /// A paragraph `{name}` is replaced by the lines of `part` for that name.
     package func paragraphs(
       _ part: (String) -> [String]? = { _ in nil }
     ) throws(Flaw) -> [String] {
@@ -124,7 +124,7 @@ package struct PageFile: Sendable {
       return paragraphs
     }
 
-    /// The rows of a table: words, a colon and a text. An indented line goes on with the row above.
+    /// The rows of a table: a key, a colon and a text. An indented line continues the row above.
     package func rows() throws(Flaw) -> [Row] {
       var rows: [(line: Int, text: String)] = []
       for (place, text) in body.enumerated() where !text.isEmpty {

@@ -289,7 +289,7 @@ extension Redactor {
       guard some.count >= least, some.count < bytes.count || plain.isChanged else { return }
       let ranges = prints.places(in: some)
       if ranges.isEmpty { return }
-      // The place of the last wanted byte so far, and how many of them there are before it.
+      // The position of the last wanted byte, and the number of wanted bytes before it.
       var (index, seen) = (-1, -1)
       func place(of number: Int) -> Int {
         while seen < number {

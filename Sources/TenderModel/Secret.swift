@@ -7,11 +7,11 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Bytes that cannot be printed or copied. They are in locked memory between guard pages, never swapped,
-/// left out of core dumps where the system can, and wiped when released.
+/// Bytes that cannot be printed or copied. They are in locked memory between guard pages, and never swapped.
+/// Core dumps leave them out if the system can, and they are erased when released.
 ///
 /// Short secrets share a block of such memory, because a block for each would cost more time than encrypting
-/// a card. The environment, and any `String` that held the bytes before, are not covered.
+/// a card. Not covered are the environment, and any `String` that held the bytes before.
 @safe
 package struct Secret: ~Copyable, @unchecked Sendable {
   // Unchecked: after `init` it is only ever overwritten with zeros.

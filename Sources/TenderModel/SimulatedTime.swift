@@ -1,14 +1,13 @@
-/// What the simulated clock shows.
+/// The time of the simulated clock.
 package enum SimulatedTime: Sendable, Hashable {
-  /// It stands still, at milliseconds since 1970.
+  /// A fixed time, in milliseconds since 1970.
   case standing(Int)
-  /// It goes on, so many milliseconds ahead.
+  /// A running clock, some milliseconds ahead.
   case ahead(Int)
 
-  /// The times at which the simulated clock can stand: from 1970, and far enough from the end of year
-  /// 9999 that every deadline can be written.
+  /// The range of fixed times: from 1970, with room before the end of year 9999 for every deadline.
   private static let times = 0...253_370_764_800_000
-  /// How far it can be ahead: 100 years.
+  /// The largest time that it can be ahead: 100 years.
   package static let mostAhead = 100 * 366 * 86_400_000
 
   /// Reads milliseconds since 1970, or `+` and milliseconds.
@@ -23,7 +22,7 @@ package enum SimulatedTime: Sendable, Hashable {
     }
   }
 
-  /// Where it stands; nil where it goes on.
+  /// The fixed time; nil if the clock runs.
   package var standing: Int? {
     if case .standing(let time) = self { time } else { nil }
   }

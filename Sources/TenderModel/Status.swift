@@ -35,8 +35,7 @@ package enum Status: String, Sendable, Hashable, CaseIterable {
   /// Whether it ended without money. Another attempt may be made.
   package var isOver: Bool { end == .declined || end == .cancelled }
 
-  /// Whether an operator may say that an operation ended so (`journal resolve --as`): a hold, or any end but the
-  /// bank's own.
+  /// Whether `journal resolve --as` offers this status: a hold, or any end except the bank's return.
   package var isResolution: Bool { self == .requiresConfirmation || isFinal && end != .returned }
 
   /// Whether it was cancelled, or paid and then refunded.

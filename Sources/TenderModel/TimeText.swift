@@ -2,7 +2,7 @@
 package enum TimeText {
   /// Milliseconds of `500ms`, `30s`, `5m`, `1h`, `2d` or plain seconds; at most `most`, or a day.
   ///
-  /// Throws a `usage` fault that names the option and what was typed.
+  /// Throws a `usage` fault that names the option and the typed value.
   package static func milliseconds(
     _ text: String,
     option: String,

@@ -6,15 +6,14 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Opens addresses for the user, without a shell in between, by a helper that was started before this
-/// process bounded itself.
+/// Opens addresses for the user, without a shell. A helper does it, which starts before this process
+/// restricts itself.
 package final class Browser {
   private let helper: Int32
 
-  /// Starts the helper, with none of this program's secrets; nil where it cannot be.
+  /// Starts the helper, without this program's secrets; nil if it cannot start.
   ///
-  /// It starts `$BROWSER`, else the system's opener, and no other program.
-  /// Call it before any thread begins.
+  /// It starts `$BROWSER`, else the system's opener, and no other program. Call it before any thread starts.
   package init?(_ environment: Environment) {
     #if canImport(Darwin)
     let opener = environment["BROWSER"] ?? "open"
@@ -27,6 +26,6 @@ package final class Browser {
 
   deinit { close(helper) }
 
-  /// Opens a web address; false where it is none, or the program was not started.
+  /// Opens a web address; false if it is not one, or the program did not start.
   package func open(_ address: String) -> Bool { unsafe tender_system_open(helper, address) == 0 }
 }

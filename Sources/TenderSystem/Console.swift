@@ -11,21 +11,21 @@ package struct Console {
   /// Whether a descriptor is a terminal.
   package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-  /// How long somebody who writes waits for a reader that is behind.
+  /// The limits of a wait for a slow reader.
   package struct Patience {
-    /// Whether somebody asked for the end meanwhile.
+    /// Whether the wait must end because of a stop.
     package let isOver: () -> Bool
-    /// In milliseconds; nil for as long as nobody asks for the end.
+    /// In milliseconds; nil for a wait that only `isOver` ends.
     package var limit: Int?
 
-    /// Waits until `isOver`, or for `limit` milliseconds.
+    /// Creates limits: until `isOver`, or for `limit` milliseconds.
     package init(limit: Int? = nil, isOver: @escaping () -> Bool) {
       self.isOver = isOver
       self.limit = limit
     }
   }
 
-  /// Writes all of a text; false where the reader has gone or nothing can be written.
+  /// Writes a whole text; false if the reader is gone or nothing can be written.
   @discardableResult
   package static func write(
     _ text: String,
@@ -37,10 +37,10 @@ package struct Console {
     return write(bytes, to: descriptor, patience)
   }
 
-  /// What a terminal or a socket that is ready is given at once, in bytes.
+  /// The number of bytes that a ready terminal or socket gets at once.
   private static let piece = 512
 
-  /// Writes all bytes piece by piece, never waiting where nobody could end it.
+  /// Writes all bytes piece by piece, so that every wait can be ended.
   private static func write(
     _ bytes: [UInt8],
     to descriptor: Int32,
@@ -50,7 +50,7 @@ package struct Console {
     if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
       return write(bytes, to: descriptor)
     }
-    // A pipe that is ready takes `PIPE_BUF` bytes without waiting (POSIX).
+    // A ready pipe accepts `PIPE_BUF` bytes without waiting (POSIX).
     let piece = status.st_mode & S_IFMT == S_IFIFO ? Int(PIPE_BUF) : piece
     var waited = 0
     var place = 0
@@ -71,7 +71,7 @@ package struct Console {
     return true
   }
 
-  /// Writes all bytes; false where the reader has gone or nothing can be written.
+  /// Writes all bytes; false if the reader is gone or nothing can be written.
   package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -95,7 +95,7 @@ package struct Console {
     #endif
   }
 
-  /// Writes all that a descriptor has to another; false where that cannot be.
+  /// Copies all bytes of a descriptor to another; false if it cannot.
   package static func copy(from source: Int32, to target: Int32) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
@@ -105,8 +105,8 @@ package struct Console {
     }
   }
 
-  /// Reads a descriptor to its end, up to a limit in bytes; nil where it cannot be read, is longer, or should not be
-  /// waited for any longer.
+  /// Reads a descriptor to its end, up to a limit in bytes. Nil if it cannot be read or is longer, or the
+  /// wait must end.
   package static func readAll(
     _ descriptor: Int32,
     limit: Int,
@@ -131,8 +131,8 @@ package struct Console {
     }
   }
 
-  /// Reads a descriptor to its end, up to a limit in bytes, into memory for secrets; nil where it cannot
-  /// be read or is longer.
+  /// Reads a descriptor to its end, up to a limit in bytes, into memory for secrets. Nil if it cannot be read
+  /// or is longer.
   package static func readSecret(_ descriptor: Int32, limit: Int) -> Secret? {
     unsafe Secret(capacity: limit + 1) { room in
       var filled = 0
@@ -150,18 +150,18 @@ package struct Console {
     }
   }
 
-  /// The size of the terminal of standard output; nil where it is none.
+  /// The size of the terminal on standard output; nil if there is none.
   private static var terminal: winsize? {
     var size = winsize()
     return unsafe ioctl(1, UInt(TIOCGWINSZ), &size) == 0 ? size : nil
   }
 
-  /// The width of the terminal in columns, where it says so.
+  /// The width of the terminal in columns; nil if unknown.
   package static var terminalWidth: Int? {
     terminal.flatMap { $0.ws_col > 0 ? Int($0.ws_col) : nil }
   }
 
-  /// How many lines the terminal of standard output has; nil where it is none.
+  /// The number of lines of the terminal on standard output; nil if there is none.
   package static var terminalRows: Int? {
     terminal.flatMap { $0.ws_row > 0 ? Int($0.ws_row) : nil }
   }

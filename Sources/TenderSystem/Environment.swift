@@ -9,17 +9,17 @@ private import Glibc
 
 /// The only place that reads variables and files.
 package struct Environment {
-  /// The variables of this process.
+  /// Creates a view of this process's variables.
   package init() {}
 
-  /// A variable's value; nil where it is not set or empty.
+  /// The value of a variable; nil if it is unset or empty.
   package subscript(name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     let text = unsafe String(cString: value)
     return text.isEmpty ? nil : text
   }
 
-  /// The values of the variables whose names are wanted.
+  /// The values of the variables with matching names.
   package func named(where isWanted: (String) -> Bool) -> [String] {
     var found: [String] = []
     var next = unsafe environ
@@ -35,12 +35,12 @@ package struct Environment {
     return found.filter { !$0.isEmpty }
   }
 
-  /// Whether a provider is played by another server: some `TENDER_…_URL` is set.
+  /// Whether another server plays a provider: some `TENDER_…_URL` is set.
   package var isRedirected: Bool {
     !named { $0.hasPrefix("TENDER_") && $0.hasSuffix("_URL") }.isEmpty
   }
 
-  /// A folder by an XDG variable, which counts only where it is absolute, else below home.
+  /// Returns a folder from an XDG variable, which counts only if it is absolute. Else it is below home.
   package func folder(_ variable: String, below home: String) throws(Fault) -> String {
     if let path = self[variable], path.hasPrefix("/") { return path + "/tender" }
     guard let base = self["HOME"], base.hasPrefix("/") else {
@@ -53,7 +53,7 @@ package struct Environment {
     return base + home + "/tender"
   }
 
-  /// Makes a folder that only its owner may enter, and those above it.
+  /// Makes a folder that only its owner may enter, and its missing parents.
   package static func makeFolder(_ path: String) throws(Fault) {
     var made = path.hasPrefix("/") ? "" : "."
     for part in path.split(separator: "/") {
@@ -69,7 +69,7 @@ package struct Environment {
     }
   }
 
-  /// A file's bytes.
+  /// Returns the bytes of a file.
   ///
   /// Throws `usage` with the option or variable that named it.
   package static func read(
@@ -84,7 +84,7 @@ package struct Environment {
     return try readAll(descriptor, path, named: option, limit: limit)
   }
 
-  /// The bytes of an open file; `shouldStop` says that they are not waited for any longer.
+  /// Returns the bytes of an open file. If `shouldStop` returns true, the wait for them ends.
   package static func readAll(
     _ descriptor: Int32,
     _ path: String,
@@ -98,7 +98,7 @@ package struct Environment {
     return bytes
   }
 
-  /// A file's bytes, in memory for secrets: nobody but its owner may read it.
+  /// Returns the bytes of a file in memory for secrets. Only its owner may have access to it.
   ///
   /// Throws `usage` with the option that named it.
   package static func readSecret(
@@ -124,22 +124,22 @@ package struct Environment {
     #endif
   }
 
-  /// Whether a file is there.
+  /// Whether a path exists.
   package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-  /// Whether a folder is at a path.
+  /// Whether a path is a folder.
   package static func isFolder(_ path: String) -> Bool {
     status(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
   }
 
-  /// What the system says of what a path leads to; nil where nothing is there.
+  /// The system's facts about the target of a path; nil if it does not exist.
   private static func status(_ path: String) -> stat? {
     var status = stat()
     return unsafe stat(path, &status) == 0 ? status : nil
   }
 
-  /// Whether a folder has certificates by the hash of their names, as `openssl rehash` makes them:
-  /// eight hexadecimal digits and `.0`.
+  /// Whether a folder has certificates under the hash of their names, as `openssl rehash` makes them: eight
+  /// hexadecimal digits and `.0`.
   package static func holdsHashes(_ folder: String) -> Bool {
     guard let handle = unsafe opendir(folder) else { return false }
     defer { unsafe closedir(handle) }
@@ -157,7 +157,7 @@ package struct Environment {
     return false
   }
 
-  /// Opens a file to append to, made for its owner alone.
+  /// Opens a file to append to. Only its owner may read a new one.
   package static func openForAppending(_ path: String, named option: String) throws(Fault) -> Int32
   {
     let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW
@@ -166,7 +166,7 @@ package struct Environment {
     return descriptor
   }
 
-  /// Opens a file to read; `waits` says that a pipe is waited for until somebody writes to it.
+  /// Opens a file to read. With `waits`, opening a pipe waits for its writer.
   package static func openForReading(
     _ path: String,
     named option: String,
@@ -177,7 +177,7 @@ package struct Environment {
     return descriptor
   }
 
-  /// How many bytes a regular file has; nil for anything else.
+  /// The size of a regular file in bytes; nil for anything else.
   package static func size(of descriptor: Int32) -> Int? {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -186,9 +186,9 @@ package struct Environment {
     return Int(status.st_size)
   }
 
-  /// Makes a new file beside another, under a name that nobody can foretell, for its owner alone.
+  /// Creates a new file beside another, under an unpredictable name. Only its owner may read it.
   ///
-  /// Throws `usage` where that cannot be.
+  /// Throws `usage` if it cannot.
   package static func temporary(
     beside path: String,
     named option: String
@@ -200,28 +200,28 @@ package struct Environment {
     return (name, descriptor)
   }
 
-  /// Whether a path is of a file in a folder, whatever leads there.
+  /// Whether a path is in a folder, with links resolved.
   package static func isInside(_ path: String, _ folder: String) -> Bool {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let place = parts.joined(separator: "/")
     return isSameFile(place.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : place, folder)
   }
 
-  /// Whether a path has nothing, or a regular file: a link may be the system's own, such as `/dev/stdout`.
+  /// Whether a path is free, or a regular file. A link may belong to the system, such as `/dev/stdout`.
   package static func isReplaceable(_ path: String) -> Bool {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return true }
     return status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Whether two paths lead to one file.
+  /// Whether two paths are the same file.
   package static func isSameFile(_ one: String, _ other: String) -> Bool {
     guard let first = status(one), let second = status(other) else { return false }
     return first.st_dev == second.st_dev && first.st_ino == second.st_ino
   }
 
-  /// Writes a file of a head, what another has, and a tail, whole or not at all; the other is closed and
-  /// removed.
+  /// Writes a file of a head, the contents of another file, and a tail. It is written whole or not at all.
+  /// The other file is closed and removed.
   package static func compose(
     _ path: String,
     head: String,
@@ -245,7 +245,7 @@ package struct Environment {
     return true
   }
 
-  /// Writes a file of a text for its owner alone, whole or not at all, in place of the one that was there.
+  /// Writes a file that only its owner may read, whole or not at all. It replaces an existing file.
   ///
   /// Throws `usage` with the option that named it.
   package static func write(
@@ -267,14 +267,14 @@ package struct Environment {
     }
   }
 
-  /// How many bytes are free where a path is, for who is not root; nil where nobody can say.
+  /// The free bytes on a path's file system for other users than root; nil if unknown.
   package static func freeBytes(at path: String) -> Int? {
     var facts = statvfs()
     guard unsafe statvfs(path, &facts) == 0 else { return nil }
     return Int(facts.f_bavail).multipliedReportingOverflow(by: Int(facts.f_frsize)).partialValue
   }
 
-  /// The name of the user who runs this, asked once; nil where the system knows none.
+  /// The name of the user that runs this program, asked once; nil without a name.
   package static let user: String? = {
     var entry = unsafe passwd()
     var found: UnsafeMutablePointer<passwd>?
@@ -285,18 +285,18 @@ package struct Environment {
 
   /// Sets a variable for libraries, unless it is set.
   ///
-  /// Call it before any thread begins.
+  /// Call it before any thread starts.
   package static func setDefault(_ name: String, _ value: String) {
     _ = unsafe setenv(name, value, 0)
   }
 
-  /// Makes a file for its owner alone, unless something is there.
+  /// Creates a file that only its owner may read, unless the path exists.
   package static func make(_ path: String) {
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Who runs this, and where: `USER@MACHINE`, the user's number where they have no name.
+  /// The user and the machine of this process: `USER@MACHINE`, with the user's number if there is no name.
   package static var userAndMachine: String {
     let user = Self.user ?? "\(geteuid())"
     var name = [CChar](repeating: 0, count: 256)
@@ -304,7 +304,7 @@ package struct Environment {
     return "\(user)@\(name.text)"
   }
 
-  /// The IANA name of the local time zone: `TZ`, else what `/etc/localtime` points at, else UTC.
+  /// The IANA name of the local time zone: `TZ`, else the target of `/etc/localtime`, else UTC.
   package var timeZoneName: String {
     if let zone = self["TZ"] {
       let name = zone.hasPrefix(":") ? String(zone.dropFirst()) : zone
@@ -319,7 +319,7 @@ package struct Environment {
     return mark + 1 < parts.count ? String(target[parts[mark + 1].startIndex...]) : ""
   }
 
-  /// The country of the user's locale (`LC_ALL`, `LC_MESSAGES`, `LANG`), as `GB` of `en_GB.UTF-8`.
+  /// The country of the user's locale (`LC_ALL`, `LC_MESSAGES`, `LANG`), such as `GB` of `en_GB.UTF-8`.
   package var localeCountry: String? {
     let name = self["LC_ALL"] ?? self["LC_MESSAGES"] ?? self["LANG"] ?? ""
     let parts = name.prefix { $0 != "." && $0 != "@" }.split(separator: "_")
@@ -332,7 +332,7 @@ package struct Environment {
     String((localText(milliseconds) ?? Timestamp.text(milliseconds)).prefix(10))
   }
 
-  /// A time in the local zone, `2026-11-20 18:19:00 CET`; nil where the zone is UTC.
+  /// A time in the local zone, `2026-11-20 18:19:00 CET`; nil if the zone is UTC.
   package static func localText(_ milliseconds: Int) -> String? {
     var seconds = time_t(milliseconds / 1000)
     var parts = unsafe tm()
@@ -344,12 +344,13 @@ package struct Environment {
   }
 }
 
-/// What the process does to itself before anything else.
+/// The settings of the process that come before anything else.
 package enum ProcessGuard {
-  /// The arguments, the program's name first, and the number of the first one that is not UTF-8.
+  /// The arguments, with the program's name first, and the number of the first one that is not UTF-8.
   ///
-  /// They are repaired, and two references that differ would be one. Not `CommandLine`: it finds none where a
-  /// preloaded library has changed the environment, and the command would print help and end in 0.
+  /// Swift repairs such an argument, so that two different references would become the same. `CommandLine` is
+  /// not used: it has no arguments if a preloaded library changed the environment. The command would then
+  /// print help and exit with 0.
   package static var arguments: (texts: [String], garbled: Int?) {
     guard let given = unsafe tender_system_arguments() else {
       return (CommandLine.arguments, nil)
@@ -366,19 +367,19 @@ package enum ProcessGuard {
   /// Whether a descriptor is open.
   package static func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) != -1 }
 
-  /// New files are for their owner alone; a crash leaves no core dump with card data in it.
+  /// Makes new files private to their owner. A crash leaves no core dump with card data.
   package static func begin() {
     umask(0o077)
     _ = tender_system_hide_memory()
     _ = files(wanted: 8192)
-    // Libraries would write the keys of each connection there.
+    // With this variable, libraries would write the keys of each connection to a file.
     _ = unsafe unsetenv("SSLKEYLOGFILE")
-    // A closed standard stream would be the next file or pipe that is opened. What is printed on a closed output is
-    // lost, and that is told like any other loss: it cannot be written.
+    // The next file or pipe would get the number of a closed standard stream. Output to a closed stream is
+    // lost, and the program reports that as a failed write.
     for descriptor: Int32 in 0...2 where !isOpen(descriptor) {
       _ = unsafe open("/dev/null", descriptor == 2 ? O_WRONLY : O_RDONLY)
     }
-    // A write beyond a limit on file sizes is an error like any other.
+    // A write above a limit on file sizes is an ordinary error.
     signal(SIGXFSZ, SIG_IGN)
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     #if canImport(Darwin)
@@ -388,7 +389,8 @@ package enum ProcessGuard {
     #endif
   }
 
-  /// How many files may be open at once, after asking for so many: what a shell gives is enough for few threads.
+  /// Returns the limit of open files, after a request to raise it. A shell's usual limit allows only few
+  /// threads.
   package static func files(wanted: Int) -> Int {
     var limit = rlimit()
     #if canImport(Darwin)
@@ -414,7 +416,7 @@ extension [CChar] {
 }
 
 extension Fault {
-  /// Why a file cannot be written, as `errno` says.
+  /// A file that cannot be written, with the reason from `errno`.
   fileprivate static func unwritable(_ path: String, _ option: String) -> Fault {
     Fault.badFile(
       "\(option): cannot write \(path): \(unsafe String(cString: strerror(errno)))",

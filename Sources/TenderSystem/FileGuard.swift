@@ -6,26 +6,26 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Who owns a file and who else can reach it, as the open file says (`fstat`).
+/// Checks the owner and the access rights of a file, by the open file (`fstat`).
 package enum FileGuard {
-  /// What a file must be to be used.
+  /// The condition that a file must meet.
   package enum Rule {
     case any
-    /// It says what happens to money: nobody but its owner may write it.
+    /// The file decides about money, so only its owner may write it.
     case ownersToWrite
-    /// It holds a secret: nobody but its owner may read or write it.
+    /// The file contains a secret, so only its owner may read or write it.
     case ownersAlone
   }
 
-  /// Why a rule is broken, and what mends it; nil where the file may be used, or the system says nothing of it.
+  /// The broken rule and its repair; nil if the file may be used, or the system has no facts about it.
   ///
-  /// Pipes and devices pass. So do files of root, as containers mount secrets, unless root is who runs
-  /// this and could mend them.
+  /// Pipes and devices pass. Files of root pass too, because containers mount secrets as root. If root runs
+  /// the program, they do not pass, since root can repair them.
   private static func problem(_ descriptor: Int32, _ rule: Rule) -> (why: String, mending: String)?
   {
     var status = stat()
     guard rule != .any, unsafe fstat(descriptor, &status) == 0 else { return nil }
-    // A secret in a container can be on a file system that cannot be written.
+    // In a container, a secret can be on a read-only file system.
     var system = statvfs()
     let isReadOnly = unsafe fstatvfs(descriptor, &system) == 0 && system.f_flag & 1 != 0
     return problem(status, isReadOnly: isReadOnly, rule)
@@ -65,9 +65,9 @@ package enum FileGuard {
     throw .fileTooOpen(option, path, problem)
   }
 
-  /// Checks a program, which may be executable without being readable, and the folders that it is in.
+  /// Checks a program and its folders. A program may be executable without being readable.
   ///
-  /// Throws `usage` (`file_too_open`) where another user can change or replace it.
+  /// Throws `usage` (`file_too_open`) if another user can change or replace it.
   package static func checkProgram(_ path: String, named option: String) throws(Fault) {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return }
@@ -83,15 +83,15 @@ package enum FileGuard {
     }
   }
 
-  /// The files of a state folder that hold what nobody else may read.
+  /// The files of a state folder that only its owner may read.
   private static let stateFiles = [
     "journal.db", "journal.db-wal", "journal.db-shm", "journal.lock", "journal.aside",
     "journal.key", "journal.seals", "simulator.db", "simulator.db-wal", "simulator.db-shm",
   ]
 
-  /// The first of the folders that something is in, up to the home or the root, that lets another user move it away.
+  /// The first folder on the way up to the home or the root from which another user could move the path away.
   ///
-  /// Others who can write a folder can do that. A sticky one of root's, as for temporary files, keeps them from that.
+  /// A user who can write a folder can do that, except in a sticky folder of root, as for temporary files.
   private static func problemAbove(
     _ path: String,
     home: String?
@@ -113,7 +113,7 @@ package enum FileGuard {
       if status.st_mode & 0o022 != 0, !isSticky {
         return (path, "can be written by others", "chmod go-w \(path)")
       }
-      // The system decides whose the home is.
+      // The system decides about the home's owner.
       if path == home { return nil }
       if status.st_uid != 0, status.st_uid != geteuid() {
         return (path, "belongs to another user", nil)
@@ -122,9 +122,10 @@ package enum FileGuard {
     return nil
   }
 
-  /// Checks a state folder, what it is in and what is in it: the user's own, and nobody else's to write.
+  /// Checks a state folder, its parents and its files. The user must own them, and no other user may write
+  /// them.
   ///
-  /// Throws `state` with what mends it.
+  /// Throws `state` with the repair.
   package static func checkState(_ folder: String, home: String?) throws(Fault) {
     let user = geteuid()
     var status = stat()

@@ -6,26 +6,26 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Lines of a descriptor, one by one, each bounded.
+/// Reads the lines of a descriptor one by one, with a limit on each.
 package final class LineReader {
   private let descriptor: Int32
   private var buffer: [UInt8] = []
-  /// Where the next line begins.
+  /// The start of the next line.
   private var start = 0
   private var hasEnded = false
   private var isPassing = false
   private let limit: Int
-  /// Whether a line that is too long is passed over, and `isTooLong` tells of it.
+  /// Whether a line above the limit is skipped. Then `isTooLong` is set.
   private let skipsLongLines: Bool
   package private(set) var isTooLong = false
-  /// Whether the line that was handed out is no UTF-8, and not as it stood.
+  /// Whether the last line was not UTF-8, and was changed.
   package private(set) var isGarbled = false
-  /// Whether whoever waits for lines shall not wait any longer.
+  /// Whether the wait for lines must end.
   private let shouldStop: () -> Bool
-  /// How many bytes the lines took that were handed out.
+  /// The number of bytes of all returned lines.
   package private(set) var consumed = 0
 
-  /// `limit` is the longest line, in bytes.
+  /// Creates a reader. `limit` is the longest line, in bytes.
   package init(
     descriptor: Int32,
     limit: Int = 4096,
@@ -38,10 +38,9 @@ package final class LineReader {
     self.shouldStop = shouldStop
   }
 
-  /// The next line without its end; nil at the end.
+  /// Returns the next line without its end; nil at the end.
   ///
-  /// `idle` is called before whoever writes the lines has to be waited for. Throws `usage` for a line
-  /// that is too long.
+  /// `idle` is called before a wait for more bytes. Throws `usage` for a line that is too long.
   package func next(idle: () throws(Fault) -> Void = {}) throws(Fault) -> String? {
     while true {
       if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {
@@ -67,7 +66,7 @@ package final class LineReader {
         consumed += buffer.count
         buffer = []
       }
-      // A line without an end waits for nobody.
+      // A line that is skipped must not delay the end.
       if isPassing, shouldStop() { return nil }
       guard buffer.count <= limit else {
         throw .badOperand(

@@ -1,4 +1,4 @@
-// The headers of libraries bring `struct tm` along.
+// `struct tm` comes with the headers of the C libraries.
 private import CLibraries
 package import TenderModel
 
@@ -8,11 +8,11 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Times of the local zone (`TZ`, else the system's).
+/// Times in the local zone (`TZ`, else the system's).
 package enum LocalTime {
-  /// The first and the last millisecond that an expression means; for a moment both are the same.
+  /// The first and the last millisecond of an expression. For a moment, both are the same.
   ///
-  /// `now` in milliseconds since 1970. Nil where the zone has no such time.
+  /// `now` is in milliseconds since 1970. Nil if the zone has no such time.
   package static func range(of expression: TimeExpression, now: Int) -> ClosedRange<Int>? {
     switch expression {
     case .instant(let time): return time...time
@@ -32,7 +32,7 @@ package enum LocalTime {
     }
   }
 
-  /// A whole day; days beyond a month's are those of its neighbours.
+  /// A whole day. A day outside of the month is one of a neighboring month.
   private static func range(_ year: Int, _ month: Int, _ day: Int) -> ClosedRange<Int>? {
     guard let first = instant(year, month, day, second: 0),
       let next = instant(year, month, day + 1, second: 0), next > first

@@ -9,13 +9,13 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Programs of the configuration whose output is a secret, run by a helper that was started before this process
-/// bounded itself.
+/// Programs of the configuration that print a secret. A helper runs them, which starts before this process
+/// restricts itself.
 ///
-/// The helper runs the programs that it was started with, and no others. Each program runs once: later questions get
-/// the same answer.
+/// The helper runs only the programs that it was started with. Each program runs once, and later questions
+/// get the same answer.
 package final class SecretPrograms: Sendable {
-  /// How a program is started: the arguments with a path in front, or why it must not be.
+  /// A program's arguments with its path first, or the reason why it must not run.
   private struct Program {
     let arguments: [String]
     let found: Result<[String], Fault>
@@ -27,7 +27,7 @@ package final class SecretPrograms: Sendable {
 
   /// Starts the helper for argument lists, each with the name of its member of the configuration.
   ///
-  /// Call it before any thread begins.
+  /// Call it before any thread starts.
   package init(_ lists: [(name: String, arguments: [String])], _ environment: Environment) {
     var programs: [Program] = []
     for (name, arguments) in lists where !programs.contains(where: { $0.arguments == arguments }) {
@@ -48,10 +48,10 @@ package final class SecretPrograms: Sendable {
     return unsafe tender_system_programs("TENDER_", texts, lists.count)
   }
 
-  /// The argument list with the program's path in front: an absolute path, or a name that is searched for in the
-  /// absolute folders of `PATH`.
+  /// Returns the argument list with the program's path first. The program is an absolute path, or a name in
+  /// one of the absolute folders of `PATH`.
   ///
-  /// Throws `usage` where there is no such program, or another user can change it.
+  /// Throws `usage` if it does not exist, or another user can change it.
   package static func find(
     _ arguments: [String],
     named name: String,
@@ -74,9 +74,9 @@ package final class SecretPrograms: Sendable {
     return [path] + arguments.dropFirst()
   }
 
-  /// The output of a program, without the line end behind it.
+  /// Returns the output of a program, without the line end after it.
   ///
-  /// Throws `usage` where the program fails or is late, and what a signal asks for.
+  /// Throws `usage` if the program fails or is late, and the fault of a signal.
   package func output(
     of arguments: [String],
     named name: String,
@@ -108,7 +108,7 @@ package final class SecretPrograms: Sendable {
     guard sent == MemoryLayout.size(ofValue: number) else {
       throw .program(name, "cannot be run: its helper has ended")
     }
-    // The helper ends the program in time.
+    // The helper itself ends a late program.
     let clock = SystemClock(interruption: interruption)
     let deadline = Deadline(in: Int(TENDER_PROGRAM_TIME) + 2000, on: clock)
     func receive(_ count: Int) throws(Fault) -> [UInt8] {
@@ -117,7 +117,7 @@ package final class SecretPrograms: Sendable {
       while filled < count {
         let isReady = interruption.wait(for: helper, POLLIN, milliseconds: deadline.remaining) != 0
         if let kind = interruption.kind {
-          // The helper ends the program when this side of its socket is shut.
+          // The helper ends the program when this end of the socket closes.
           shutdown(helper, Int32(SHUT_RDWR))
           throw .stopped(by: kind, underWay: "nothing was under way")
         }
@@ -151,7 +151,7 @@ package final class SecretPrograms: Sendable {
     }
   }
 
-  /// The last line that a program wrote on standard error, unless the output is in it.
+  /// Returns the last line of a program's standard error, unless the output contains it.
   private static func words(_ errors: [UInt8], besides output: [UInt8]) -> String {
     let text = String(decoding: errors, as: UTF8.self)
     let isShown = output.isEmpty || !text.contains(String(decoding: output, as: UTF8.self))
@@ -161,7 +161,7 @@ package final class SecretPrograms: Sendable {
 }
 
 extension Fault {
-  /// A program of the configuration that gives no secret.
+  /// A program of the configuration that returned no secret.
   fileprivate static func program(_ name: String, _ problem: String) -> Fault {
     .usage(
       "bad_credential",

@@ -8,13 +8,13 @@ private import Darwin
 private import Glibc
 #endif
 
-/// SIGINT, SIGTERM and SIGHUP, taken by a thread of their own that wakes whoever waits.
+/// SIGINT, SIGTERM and SIGHUP. A separate thread receives them and ends the waits of other threads.
 package final class Signals: Interruption {
   private let state = Atomic<Int32>(0)
   private let readEnd: Int32
   private let writeEnd: Int32
   private let mayEnd = Mutex(true)
-  /// Whether the first signal is a wish that only `wish` tells of.
+  /// Whether the first signal is only a request to stop, which `wish` returns.
   private let finishesFirst = Atomic(false)
   private let count = Atomic(0)
   /// The last signal, acknowledged or not.
@@ -22,11 +22,9 @@ package final class Signals: Interruption {
   private let expiry = Atomic(false)
   private let end: @Sendable (Fault.Kind) -> Void
 
-  /// Takes over these signals for the process, and ignores SIGPIPE: writing tells.
+  /// Takes over these signals for the process. SIGPIPE is ignored, because a write reports a closed pipe.
   ///
-  /// A SIGHUP that is ignored (`nohup`) stays so.
-  ///
-  /// Until `hold` is called a signal calls `end`, which ends the process.
+  /// An ignored SIGHUP (`nohup`) stays ignored. Until `hold`, a signal calls `end`, which ends the process.
   package init(end: @escaping @Sendable (Fault.Kind) -> Void) {
     self.end = end
     var ends: [Int32] = [-1, -1]
@@ -40,10 +38,10 @@ package final class Signals: Interruption {
     DetachedThread.begin { [self] in takeSignals() }
   }
 
-  /// From here on a signal is looked at where it can be answered for: something may be under way,
-  /// or the terminal has to be put back.
+  /// From here on, a signal no longer ends the process by itself. Something may be under way, or the terminal
+  /// must be restored.
   ///
-  /// Gives whether that was so before.
+  /// Returns whether that was the case before.
   @discardableResult
   package func hold() -> Bool {
     mayEnd.withLock { mayEnd in
@@ -53,7 +51,7 @@ package final class Signals: Interruption {
     }
   }
 
-  /// From here on a signal may end the process at once again.
+  /// From here on, a signal may end the process at once again.
   package func letGo() { mayEnd.withLock { $0 = true } }
 
   private static var taken: sigset_t {
@@ -91,16 +89,16 @@ package final class Signals: Interruption {
     last.store(number, ordering: .sequentiallyConsistent)
     let times = count.add(1, ordering: .sequentiallyConsistent).newValue
     if times == 1, finishesFirst.load(ordering: .sequentiallyConsistent) { return }
-    // Under the lock, so that nobody goes on to send something while the process ends.
+    // Under the lock, so that no thread sends something while the process ends.
     mayEnd.withLock { mayEnd in if mayEnd, let kind { end(hasExpired ? .pending : kind) } }
     var byte: UInt8 = 1
     _ = unsafe write(writeEnd, &byte, 1)
   }
 
-  /// Interrupts this process like Ctrl-C once so many milliseconds have passed.
+  /// Interrupts this process like Ctrl-C after some milliseconds.
   package func expire(after milliseconds: Int) {
     DetachedThread.begin { [self] in
-      // A signal that stops the command comes before.
+      // A signal that stops the command came first.
       guard (try? SystemClock(interruption: self).pause(milliseconds: milliseconds)) != nil else {
         return
       }
@@ -109,12 +107,12 @@ package final class Signals: Interruption {
     }
   }
 
-  /// Whether the time that a command may take is over.
+  /// Whether the time limit of the command is over.
   package var hasExpired: Bool { expiry.load(ordering: .sequentiallyConsistent) }
 
-  /// From here on the first signal stops nothing that is under way; `wish` tells of it.
+  /// From here on, the first signal does not stop running work. `wish` returns it.
   ///
-  /// The second one does.
+  /// The second signal stops the work.
   package func finishUnderWay() {
     hold()
     finishesFirst.store(true, ordering: .sequentiallyConsistent)
@@ -127,14 +125,14 @@ package final class Signals: Interruption {
     return isWish ? nil : Self.kind(state)
   }
 
-  /// What the last signal wants, also where it is the first and must wait, or was acknowledged.
+  /// The kind of the last signal, also if it was acknowledged or is the first one and must wait.
   package var wish: Fault.Kind? { Self.kind(last) }
 
-  /// The same signals for who waits for a payer or a card: the first is for them at once.
+  /// The same signals for a wait for a payer or a card. There, the first signal counts at once.
   package var atTheTill: any Interruption { PayerSignals(signals: self, isAtBank: false) }
 
-  /// The same signals for who waits for a payer at a bank: the first is for all of them, also once one has
-  /// acknowledged it.
+  /// The same signals for a wait for a payer at a bank. The first signal counts for all such waits, also
+  /// after one acknowledged it.
   package var atTheBank: any Interruption { PayerSignals(signals: self, isAtBank: true) }
 
   fileprivate var pressed: Fault.Kind? { Self.kind(state) }
@@ -158,8 +156,8 @@ package final class Signals: Interruption {
   }
 }
 
-/// The signals as the wait for a payer sees them: at the till one counts until it is acknowledged, at
-/// the bank for good.
+/// The signals for a wait for a payer. At the till, a signal counts until it is acknowledged. At the bank, it
+/// counts for good.
 private struct PayerSignals: Interruption {
   let signals: Signals
   let isAtBank: Bool
@@ -172,8 +170,8 @@ private struct PayerSignals: Interruption {
 }
 
 extension Interruption {
-  /// Waits until a descriptor is ready for `events`, a signal comes or the time is over; gives what
-  /// the descriptor is ready for.
+  /// Waits until a descriptor is ready for `events`, a signal arrives, or the time ends. Returns the events
+  /// of the descriptor.
   func wait(for watched: Int32, _ events: Int32, milliseconds: Int) -> Int16 {
     var polled = [
       pollfd(fd: watched, events: Int16(events), revents: 0),

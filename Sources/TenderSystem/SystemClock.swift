@@ -12,7 +12,7 @@ private import Glibc
 package struct SystemClock: Clock {
   package let interruption: any Interruption
 
-  /// The machine's clock; a signal ends its pauses.
+  /// Creates a clock. A signal ends its pauses.
   package init(interruption: any Interruption) { self.interruption = interruption }
 
   package var now: Int { Self.read(CLOCK_REALTIME) }
@@ -23,7 +23,7 @@ package struct SystemClock: Clock {
 
   #if canImport(Darwin)
   private static let sinceBoot = CLOCK_MONOTONIC_RAW
-  /// The kernel's name for this boot.
+  /// The kernel's id of this boot.
   private static let boot: String = {
     var name = [CChar](repeating: 0, count: 64)
     var size = name.count
@@ -32,7 +32,7 @@ package struct SystemClock: Clock {
   }()
   #else
   private static let sinceBoot = CLOCK_BOOTTIME
-  /// The kernel's name for this boot.
+  /// The kernel's id of this boot.
   private static let boot: String = {
     let path = "/proc/sys/kernel/random/boot_id"
     let bytes = (try? Environment.read(path, named: path)) ?? []
@@ -57,25 +57,25 @@ package struct SystemClock: Clock {
   }
 }
 
-/// The clock of a simulated world: ahead of the machine's, or standing still.
+/// The clock of a simulated world. It is ahead of the machine's clock, or fixed.
 ///
-/// A pause takes no time, and moves it.
+/// A pause takes no time, and moves the clock.
 package final class SimulatedClock: Clock {
   private let machine: any Clock
-  /// The time at which it stands, in milliseconds since 1970; nil where it goes on.
+  /// The fixed time, in milliseconds since 1970; nil if the clock runs.
   private let standing: Int?
-  /// How far it is ahead for this command alone.
+  /// The time that it is ahead for this command alone.
   private let offset: Int
   private let state = Mutex(State())
 
-  /// How far it has been moved, in milliseconds.
+  /// The time by which pauses have moved it, in milliseconds.
   private struct State {
-    /// By earlier commands; whether that is known.
+    /// By earlier commands, and whether that is known.
     var before = 0
     var isKnown = false
     /// By the pauses of this command.
     var paused = 0
-    /// What of the sum is written down.
+    /// The part of the sum that is stored.
     var written = 0
   }
 
@@ -85,7 +85,7 @@ package final class SimulatedClock: Clock {
     self.machine = machine
   }
 
-  /// Puts it ahead by what earlier commands have moved it; once.
+  /// Moves the clock ahead by the pauses of earlier commands. Only the first call counts.
   package func startAhead(by milliseconds: Int) {
     guard standing == nil else { return }
     state.withLock { state in
@@ -94,12 +94,12 @@ package final class SimulatedClock: Clock {
     }
   }
 
-  /// Begins another command, whose deadlines do not know of the pauses before.
+  /// Starts another command. Its deadlines do not include earlier pauses.
   package func begin() {
     state.withLock { state in (state.before, state.paused) = (state.before + state.paused, 0) }
   }
 
-  /// How far it is ahead for all commands, where pauses have moved it since the last time; else nil.
+  /// The time that it is ahead for all commands, if pauses have moved it since the last call; else nil.
   package func newlyAhead() -> Int? {
     guard standing == nil else { return nil }
     return state.withLock { state in
@@ -114,7 +114,7 @@ package final class SimulatedClock: Clock {
 
   private var moved: Int { state.withLock { $0.before + $0.paused } }
 
-  /// Real time goes on, so that deadlines on a network end; pauses come on top.
+  /// Real time counts too, so that deadlines on a network end. Pauses are added.
   package var uptime: Int { machine.uptime + state.withLock(\.paused) }
 
   package var moment: Moment {

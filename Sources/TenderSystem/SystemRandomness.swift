@@ -3,13 +3,13 @@ internal import TenderEngine
 
 /// The system's randomness, by libsodium.
 package struct SystemRandomness: Randomness {
-  /// Needs `prepare` before the first use.
+  /// Call `prepare` before the first use.
   package init() {}
 
-  /// Prepares libsodium; false where it cannot find any randomness.
+  /// Prepares libsodium; false if the system has no randomness.
   package static func prepare() -> Bool { sodium_init() >= 0 }
 
-  /// SHA-256 or better of some bytes, for keys that repeat: BLAKE2b with 32 bytes.
+  /// Returns a digest for derived keys, SHA-256 or better: BLAKE2b with 32 bytes.
   package static func digest(_ bytes: [UInt8]) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: 32)
     _ = unsafe crypto_generichash(&digest, 32, bytes, UInt64(bytes.count), nil, 0)

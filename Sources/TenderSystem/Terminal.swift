@@ -7,13 +7,13 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Questions on the terminal itself, whatever the standard streams are.
+/// Asks questions on the terminal itself, independent of the standard streams.
 package final class Terminal {
   private let descriptor: Int32
-  /// The longest line that a terminal hands over, with room for its end.
+  /// The longest line that a terminal passes on, with room for its end.
   private static let longestLine = 4097
 
-  /// Opens the controlling terminal; nil where there is none.
+  /// Opens the controlling terminal; nil without one.
   package init?() {
     let opened = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC)
     guard opened >= 0 else { return nil }
@@ -22,19 +22,19 @@ package final class Terminal {
 
   deinit { close(descriptor) }
 
-  /// Shows a line, with nothing in it that steers the terminal.
+  /// Shows a line without control characters.
   package func say(_ text: String) { Console.write(Printable.text(text) + "\n", to: descriptor) }
 
-  /// Asks and reads a line; `hidden` turns the echo off meanwhile.
+  /// Asks, and reads a line. `hidden` turns the echo off.
   ///
-  /// Throws `interrupted` where a signal ends it, `refused` at the end of the input.
+  /// Throws `interrupted` if a signal ends it, and `refused` at the end of the input.
   package func ask(_ question: String, hidden: Bool, interruption: Signals) throws(Fault) -> String
   {
     let line = try line(question, hidden: hidden, interruption)
     return unsafe line.withBytes { unsafe String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Asks and reads a line that nobody sees.
+  /// Asks, and reads a line without an echo.
   ///
   /// Throws like `ask`.
   package func askSecret(_ question: String, interruption: Signals) throws(Fault) -> Secret {
@@ -47,7 +47,7 @@ package final class Terminal {
     _ interruption: Signals
   ) throws(Fault) -> Secret {
     let wasHeld = interruption.hold()
-    // Stopped and taken up again, a shell would have turned the echo back on.
+    // After a stop and a continue, a shell would have turned the echo on again.
     signal(SIGTSTP, SIG_IGN)
     defer {
       signal(SIGTSTP, SIG_DFL)
@@ -61,7 +61,7 @@ package final class Terminal {
       unsafe tcsetattr(descriptor, TCSAFLUSH, &silent)
     }
     Console.write(Printable.text(question), to: descriptor)
-    // Put back before anything else happens, a signal included.
+    // The terminal is restored before anything else, a signal included.
     defer {
       if canHide {
         unsafe tcsetattr(descriptor, TCSAFLUSH, &saved)
@@ -78,7 +78,7 @@ package final class Terminal {
           return nil
         }
         let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: room[filled...])
-        // A terminal hands over one line at a time.
+        // A terminal passes on one line at a time.
         let count = unsafe read(descriptor, rest.baseAddress, rest.count)
         guard count > 0 else { return nil }
         filled += count

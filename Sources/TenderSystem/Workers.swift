@@ -7,45 +7,45 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Threads that do the same with many things at once; the answers come in the order of the jobs, or
-/// as they are there.
+/// Threads that do the same work on many jobs at once. The answers come in the order of the jobs, or in the
+/// order of their completion.
 ///
-/// What each thread needs is made on that thread, so that nothing but jobs and answers is shared.
+/// Each thread creates its tools itself, so that the threads share nothing but jobs and answers.
 @safe
 package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
-  // Unchecked: everything below is touched with the lock held.
+  // Unchecked: `lock` guards everything below.
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
-  /// Woken one by one, so that many that have nothing to do stay asleep.
+  /// Wakes one thread for each job, so that idle threads stay asleep.
   private let submission: UnsafeMutablePointer<pthread_cond_t>
   private let completion: UnsafeMutablePointer<pthread_cond_t>
   private var jobs: [(number: Int, job: Job)?] = []
-  /// How many of the jobs were taken from the list already.
+  /// The number of jobs that threads have taken from the list.
   private var begun = 0
   private var answers: [Int: Answer] = [:]
   private var submitted = 0
-  /// How many answers were taken, and which is next in order.
+  /// The number of answers that the caller took, and the next number in order.
   private var taken = 0
   private var next = 0
   private var isClosed = false
-  /// How many threads have not ended.
+  /// The number of threads that have not ended.
   private var running = 0
   private let makeWork: @Sendable () -> Work
 
-  /// What a thread does with a job, and what when it has none for the moment, or no more.
+  /// A thread's functions: for a job, and for a moment without a job.
   package struct Work {
     package var perform: (Job) -> Answer
     package var rest: () -> Void
 
-    /// What is done with each job, and what when there is none.
+    /// Creates the functions: `perform` for each job, `rest` when there is none.
     package init(perform: @escaping (Job) -> Answer, rest: @escaping () -> Void = {}) {
       self.perform = perform
       self.rest = rest
     }
   }
 
-  /// Starts that many threads; `makeWork` is called once on each of them.
+  /// Starts that many threads, and calls `makeWork` once on each of them.
   ///
-  /// Nil where the system has not one left.
+  /// Nil if the system has no thread left.
   package init?(count: Int, makeWork: @escaping @Sendable () -> Work) {
     self.makeWork = makeWork
     unsafe lock = .allocate(capacity: 1)
@@ -79,15 +79,15 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
 
   private func announce() { unsafe pthread_cond_signal(completion) }
 
-  /// The next job; nil where none comes any more.
+  /// Returns the next job; nil after the last one.
   private func nextJob() -> (number: Int, job: Job)? {
     while begun == jobs.count, !isClosed { unsafe pthread_cond_wait(submission, lock) }
     guard begun < jobs.count else { return nil }
     defer {
-      // A job may hold a card: it goes with whoever took it.
+      // A job may contain a card, so the list must not hold it any longer.
       jobs[begun] = nil
       begun += 1
-      // What was taken is let go in large pieces: moving the rest up each time costs as much as it is long.
+      // Taken jobs are removed in large pieces, because each removal moves the rest of the list.
       if begun == jobs.count || begun >= 1024 {
         jobs.removeFirst(begun)
         begun = 0
@@ -115,10 +115,10 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
     }
   }
 
-  /// How many jobs have no answer that was taken yet.
+  /// The number of jobs whose answers the caller has not taken yet.
   package var open: Int { locked { submitted - taken } }
 
-  /// Hands a job over.
+  /// Adds a job.
   package func submit(_ job: Job) {
     locked {
       jobs.append((submitted, job))
@@ -127,14 +127,13 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
     }
   }
 
-  /// The answer to the oldest open job, once it is there.
+  /// Waits for the answer to the oldest open job, and returns it.
   package func take() -> Answer {
     defer { locked { next += 1 } }
     return answer { next }
   }
 
-  /// The next answer that is there, whichever job it is of; one pool is asked so or in order, not
-  /// both.
+  /// Waits for the next finished answer, of any job. Use either this or `take` with one pool, not both.
   package func takeAny() -> Answer { answer { answers.keys.min() } }
 
   private func answer(to number: () -> Int?) -> Answer {
@@ -149,12 +148,12 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
     }
   }
 
-  /// Whether an answer is there; `inOrder` asks for the oldest open job's.
+  /// Whether an answer is ready. `inOrder` asks for that of the oldest open job.
   package func isReady(inOrder: Bool) -> Bool {
     locked { inOrder ? answers[next] != nil : !answers.isEmpty }
   }
 
-  /// Lets the threads end when there is nothing left to do.
+  /// Lets the threads end after the last job.
   package func close() {
     locked {
       isClosed = true
@@ -162,14 +161,14 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
     }
   }
 
-  /// Waits until all of them have.
+  /// Waits until all threads have ended.
   package func finish() {
     close()
     locked { while running > 0 { wait() } }
   }
 }
 
-/// Things that one thread uses at a time, by name: a card reader, a port that is listened at.
+/// Named resources that one thread uses at a time: a card reader, a port to listen at.
 @safe
 package final class Turns: Sendable {
   private final class Turn: Sendable { let lock = Mutex(()) }
@@ -178,7 +177,7 @@ package final class Turns: Sendable {
 
   package init() {}
 
-  /// Waits until no other thread uses a thing, and runs `body` with it.
+  /// Waits until no other thread uses a resource, and runs `body` with it.
   package func perform<Result: Sendable>(
     with name: String,
     _ body: () throws(Fault) -> Result

@@ -7,13 +7,13 @@ private import Darwin
 private import Glibc
 #endif
 
-/// The program: what the process does to itself, then one run from arguments to exit status.
+/// The program: it prepares the process, then runs the arguments to an exit status.
 @main
 struct Tender {
   static func main() {
     ProcessGuard.begin()
     let (arguments, garbled) = ProcessGuard.arguments
-    // Nothing is buffered, and the libraries' own farewells take as long as half a look-up's work.
+    // No output is buffered. The exit handlers of the libraries take as long as half a look-up.
     _exit(Program.run(Array(arguments.dropFirst()), garbled: garbled))
   }
 }

@@ -1,11 +1,11 @@
-// libcurl, opened on first use: loading it costs more than the whole rest of a short command.
-// The functions below are libcurl's own, one for one; the variadic ones stand once per type.
+// libcurl, opened on first use, because loading it costs more than the rest of a short command. Each function
+// below calls libcurl's function of that name. A variadic one has a function for each type.
 #ifndef TENDER_CCURL_H
 #define TENDER_CCURL_H
 
 #include <curl/curl.h>
 
-/// Opens the library once; NULL, or why it could not be opened.
+/// Opens the library once. Returns NULL, or the reason why it cannot be used.
 const char *tender_curl_open(void);
 
 CURL *tender_curl_easy_init(void);
@@ -18,22 +18,22 @@ CURLMcode tender_curl_multi_set_long(CURLM *multi, CURLMoption option, long valu
 CURLMcode tender_curl_multi_add_handle(CURLM *multi, CURL *easy);
 CURLMcode tender_curl_multi_remove_handle(CURLM *multi, CURL *easy);
 CURLMcode tender_curl_multi_perform(CURLM *multi);
-/// Waits for something to do, `milliseconds` at most, or until `tender_curl_multi_wakeup`.
+/// Waits for activity, at most `milliseconds`, or until `tender_curl_multi_wakeup`.
 CURLMcode tender_curl_multi_wait(CURLM *multi, int milliseconds);
 CURLMcode tender_curl_multi_wakeup(CURLM *multi);
-/// The next handle that is done, and how it ended; NULL where none is.
+/// The next finished handle and its result; NULL without one.
 CURL *tender_curl_multi_next(CURLM *multi, CURLcode *code);
 CURLcode tender_curl_easy_send(CURL *easy, const void *bytes, size_t count, size_t *sent);
 CURLcode tender_curl_easy_recv(CURL *easy, void *bytes, size_t count, size_t *received);
-/// Allows one scheme alone, `https` or `http`, by whichever option this version of libcurl has.
+/// Allows only one scheme, `https` or `http`, by the option that this version of libcurl has.
 CURLcode tender_curl_set_scheme(CURL *easy, int encrypted);
 CURLcode tender_curl_set_long(CURL *easy, CURLoption option, long value);
 CURLcode tender_curl_set_pointer(CURL *easy, CURLoption option, const void *value);
 CURLcode tender_curl_collect(CURL *easy, curl_write_callback body, curl_write_callback header,
                              void *context);
 CURLcode tender_curl_set_progress(CURL *easy, curl_xferinfo_callback function, void *context);
-/// Called once a connection is there and before the first byte of a request: 0 lets it leave. Libraries before
-/// 7.80 call it never.
+/// Called after the connection is open, before the first byte of a request. 0 allows the request. Libraries
+/// before 7.80 never call it.
 typedef int (*tender_curl_leaving)(void *context, char *, char *, int, int);
 CURLcode tender_curl_set_leaving(CURL *easy, tender_curl_leaving function, void *context);
 CURLcode tender_curl_get_long(CURL *easy, CURLINFO info, long *value);

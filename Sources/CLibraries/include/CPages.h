@@ -11,7 +11,7 @@ struct tender_pages {
   size_t count;
 };
 
-/// The file at a place in the list of rooms; NULL behind the last one.
+/// The file at an index of the list of rooms; NULL after the last one.
 const struct tender_pages *tender_pages_at(size_t place);
 
 #endif

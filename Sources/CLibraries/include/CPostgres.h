@@ -1,10 +1,10 @@
-// libpq, opened on first use: the few declarations that are needed stand here.
+// libpq, opened on first use. The few needed declarations are here.
 #ifndef TENDER_CPOSTGRES_H
 #define TENDER_CPOSTGRES_H
 
 #include <stddef.h>
 
-/// A connection, an answer, and one option of an address; the members of the last are libpq's own.
+/// A connection, an answer, and one option of an address. The members of the last are libpq's.
 struct tender_pq;
 struct tender_pq_result;
 struct tender_pq_option {
@@ -17,7 +17,7 @@ struct tender_pq_option {
   int dispsize;
 };
 
-// What PQconnectPoll, PQstatus and PQresultStatus give (libpq-fe.h).
+// Results of PQconnectPoll, PQstatus and PQresultStatus (libpq-fe.h).
 #define TENDER_PQ_POLL_READING 1
 #define TENDER_PQ_POLL_WRITING 2
 #define TENDER_PQ_POLL_OK 3
@@ -29,9 +29,9 @@ struct tender_pq_option {
 
 /// The functions of libpq that are used: type, name here, libpq's name, and parameters (libpq-fe.h).
 ///
-/// `parse` gives options that end with one without a keyword, or NULL with the reason; `flush` gives 0 where everything
-/// has left, 1 where some is left, -1 where the connection is broken; `type` is a column's number in the server's
-/// catalogue. Most others give 0 where they cannot.
+/// `parse` returns options, with one without a keyword at the end, or NULL with the reason. `flush` returns 0
+/// if everything was sent, 1 if some is left, -1 if the connection is broken. `type` is a column's number in
+/// the server's catalog. Most others return 0 if they fail.
 #define TENDER_PQ_FUNCTIONS(F)                                                                     \
   F(int, version, PQlibVersion, (void))                                                            \
   F(struct tender_pq_option *, parse, PQconninfoParse, (const char *, char **))                    \
@@ -77,20 +77,21 @@ struct tender_pq_functions {
 #undef TENDER_PQ_MEMBER
 };
 
-/// Opens the library once; gives its functions, or NULL with why it could not be opened.
+/// Opens the library once. Returns its functions, or NULL with the reason.
 const struct tender_pq_functions *tender_pq_open(const char **why);
 
-/// Begins to connect; what the server says besides is not printed.
+/// Starts to connect. The server's notices are not printed.
 struct tender_pq *tender_pq_begin(const char *const *keywords, const char *const *values);
 
-/// Whether a server warned of something on this thread since the last call.
+/// Whether a server sent a warning on this thread since the last call.
 int tender_pq_take_warning(void);
 
-/// How many bytes a TCP connection has received; -1 where that is not known.
+/// The number of bytes that a TCP connection has received; -1 if unknown.
 long long tender_pq_received(int descriptor);
 
-/// How many bytes this process holds in large blocks of memory; 0 where that is not known. libpq makes a block for a
-/// whole message once it has read its length, and then reads until the block is full or nothing more comes.
+/// The number of bytes that this process holds in large blocks of memory; 0 if unknown. libpq allocates a
+/// block for a whole message once it has read its length. Then it reads until the block is full or no more
+/// bytes come.
 size_t tender_pq_large_blocks(void);
 
 #endif

@@ -1,52 +1,55 @@
-// What the system can do for a process that handles money, where Swift sees no function for it.
+// System calls for a process that handles money, which Swift cannot call itself.
 #ifndef TENDER_CSYSTEM_H
 #define TENDER_CSYSTEM_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/// Whether a version is at least another one. Versions are numbers with points between them; text after a number
-/// is ignored.
+/// Whether a version is at least another one. Versions are numbers with points between them. Text after a
+/// number is ignored.
 int tender_system_is_version(const char *found, const char *lowest);
 
-/// The arguments as the loader gave them: a preloaded library that changes the environment hides them from
-/// Swift, and a command without its words would do nothing and end in 0. NULL where the loader gave none.
+/// The arguments from the loader; NULL if it passed none. A preloaded library that changes the environment
+/// hides them from Swift. A command without its arguments would do nothing, and exit with 0.
 char **tender_system_arguments(void);
 
-/// Keeps this process's memory from others of the same user: no debugger, no core dump, whatever
-/// handles them. 0 where the system does so.
+/// Protects this process's memory from other processes of the same user: no debugger, and no core dump.
+/// Returns 0 if the system does so.
 int tender_system_hide_memory(void);
 
-/// When the file at a path was made, in nanoseconds since 1970: a copy has a time of its own, and on Linux no program
-/// can set it (statx(2), `stx_btime`). -1 where there is none, or the file system keeps no such time.
+/// The time when a file was created, in nanoseconds since 1970. A copy has a different time, and on Linux no
+/// program can set it (statx(2), `stx_btime`). -1 without a file, or if the file system stores no such time.
 int64_t tender_system_birth(const char *path);
 
-/// Starts a helper that opens addresses by one program, `opener`, before this process has threads, secrets or
-/// bounds of its own: a browser's sandbox needs what those forbid. The helper's environment has no
-/// variable whose name begins with `prefix`, and it holds none of this process's descriptors.
+/// Starts a helper that opens addresses by one program, `opener`. Call it before this process has threads,
+/// secrets or restrictions, since a browser's sandbox needs calls that those forbid. The helper's environment
+/// has no variable that begins with `prefix`, and it holds none of this process's descriptors.
 ///
-/// The descriptor to ask it by, or -1.
+/// Returns the descriptor of its socket, or -1.
 int tender_system_browser(const char *prefix, const char *opener);
-/// Has the helper open an http or https address of at most 8192 bytes of ASCII; 0 where the program was started.
+/// Lets the helper open an http or https address of at most 8192 bytes of ASCII. Returns 0 if the program was
+/// started.
 int tender_system_open(int helper, const char *address);
 
-/// Starts a helper that runs programs and reads their output, before this process has threads or bounds of its
-/// own. `arguments` has the argument lists of `count` programs, each with NULL behind it; the first argument is a path,
-/// which is started without a shell. The helper runs no other program. It ends when the descriptor is closed, with the
-/// group of processes that it started. The environment is that of the helper for a browser.
+/// Starts a helper that runs programs and reads their output. Call it before this process has threads or
+/// restrictions. `arguments` has the argument lists of `count` programs, each with NULL after it. The first
+/// argument is a path, which is started without a shell. The helper runs no other program. When the
+/// descriptor is closed, it ends, with the group of processes that it started. Its environment is that of the
+/// helper for a browser.
 ///
-/// The descriptor to ask it by, or -1.
+/// Returns the descriptor of its socket, or -1.
 int tender_system_programs(const char *prefix, char *const *arguments, size_t count);
 
-/// How a program ended, and how many bytes follow: its output, then the beginning of what it wrote on standard error.
+/// The end of a program. Its output follows, then the beginning of its standard error, with these numbers of
+/// bytes.
 struct tender_program_answer {
-  /// Its exit status, 128 and the signal that ended it, or one of the values below.
+  /// Its exit status, 128 plus the signal that ended it, or one of the values below.
   int32_t status;
   uint32_t output;
   uint32_t errors;
 };
 enum { TENDER_PROGRAM_MISSING = -1, TENDER_PROGRAM_LATE = -2, TENDER_PROGRAM_LONG = -3 };
-/// The most bytes of output and of errors, and how long a program may run, in milliseconds.
+/// The largest number of bytes of output and of errors, and the time limit of a program in milliseconds.
 enum { TENDER_PROGRAM_OUTPUT = 65536, TENDER_PROGRAM_ERRORS = 4096, TENDER_PROGRAM_TIME = 10000 };
 
 /// Paths.
@@ -61,8 +64,8 @@ struct tender_ports {
   size_t count;
 };
 
-/// Kinds of sockets, as bits: TCP; UDP and what else the C library needs to look a name up; Unix sockets, and
-/// among them abstract ones; Bluetooth.
+/// Kinds of sockets, as bits: TCP; UDP and the others that the C library needs for name look-ups; Unix
+/// sockets, and among them abstract ones; Bluetooth.
 enum {
   TENDER_SOCKETS_TCP = 1,
   TENDER_SOCKETS_NAMES = 2,
@@ -71,27 +74,29 @@ enum {
   TENDER_SOCKETS_BLUETOOTH = 16,
 };
 
-/// What a process may still reach.
+/// The resources that a process may still reach.
 struct tender_bounds {
-  /// Files and folders to read, those to write as well, and nodes of devices; what is not there is left out.
+  /// Readable files and folders, writable ones, and nodes of devices. Missing ones are skipped.
   struct tender_texts readable;
   struct tender_texts writable;
   struct tender_texts devices;
-  /// Ports to connect to, and those to listen at.
+  /// Ports to connect to, and ports to listen at.
   struct tender_ports connects;
   struct tender_ports listens;
-  /// Sockets that can be made.
+  /// Kinds of sockets that may be created.
   int sockets;
 };
 
-/// What has been bounded, as bits: files, TCP ports, and calls of the kernel (programs, sockets, other processes).
+/// The restrictions in force, as bits: files, TCP ports, and calls of the kernel (programs, sockets, other
+/// processes).
 enum { TENDER_BOUND_FILES = 1, TENDER_BOUND_PORTS = 2, TENDER_BOUND_CALLS = 4 };
 
-/// Which version of Landlock the kernel has; 0 for none. TCP ports came with the fourth.
+/// The kernel's version of Landlock; 0 without it. The fourth version added TCP ports.
 int tender_system_landlock(void);
 
-/// Bounds this thread and all that it starts, for good: files and ports by Landlock, programs,
-/// sockets and other processes by seccomp. What was bounded; 0 where the kernel can do none of it.
+/// Restricts this thread and everything that it starts, for good. Landlock restricts files and ports. seccomp
+/// restricts programs, sockets and other processes. Returns the restrictions in force; 0 if the kernel
+/// supports none.
 int tender_system_contain(const struct tender_bounds *bounds);
 
 #endif

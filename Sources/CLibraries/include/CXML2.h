@@ -2,10 +2,10 @@
 #ifndef TENDER_CXML2_H
 #define TENDER_CXML2_H
 
-/// Opens the library once; NULL, or why it could not be opened.
+/// Opens the library once. Returns NULL, or the reason why it cannot be used.
 const char *tender_xml_open(void);
 
-/// What a reader stands on; the numbers are libxml2's own (xmlreader.h, xmlReaderTypes).
+/// The kinds of nodes, with libxml2's numbers (xmlreader.h, xmlReaderTypes).
 #define TENDER_XML_ELEMENT 1
 #define TENDER_XML_TEXT 3
 #define TENDER_XML_CDATA 4
@@ -17,9 +17,10 @@ const char *tender_xml_open(void);
 
 struct tender_xml;
 
-/// A reader over UTF-8 bytes that stay where they are; no network, no entities, no limits lifted.
+/// Creates a reader over UTF-8 bytes, which must stay at their address. It has no network and no entities,
+/// and lifts no limits.
 struct tender_xml *tender_xml_begin(const char *bytes, int count);
-/// Goes to the next node: 1, 0 at the end, -1 where the text is not well formed.
+/// Moves to the next node. Returns 1, 0 at the end, or -1 if the text is not well formed.
 int tender_xml_next(struct tender_xml *reader);
 int tender_xml_kind(struct tender_xml *reader);
 int tender_xml_is_empty(struct tender_xml *reader);

@@ -196,7 +196,7 @@ package struct JSONWriter {
 
   /// Escapes the character that just ended if it controls a terminal or hides text.
   ///
-  /// Every reader gets the same value, and the printed text shows what it contains.
+  /// Every reader gets the same value, and the printed text shows its contents.
   private mutating func escapeInvisible(from start: Int) {
     let last = String(decoding: bytes[max(start, bytes.count - 4)...], as: UTF8.self)
     guard let scalar = last.unicodeScalars.last, Printable.isHarmful(scalar.value) else { return }

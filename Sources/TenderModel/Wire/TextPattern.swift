@@ -1,10 +1,10 @@
 /// A regular expression from outside, matched in time linear in the text.
 ///
-/// The subset: literals, `.`, classes (`[a-z]`, `[^…]`), `\d \w \s` and their opposites (ASCII),
-/// escaped punctuation, `^`, `$`, groups without names, `|`, `* + ? {n} {n,} {n,m}`, also with a
-/// following `?`. Look-around, back-references and modes are not in the subset. Such a pattern is not used,
-/// so that a misread rule refuses no input. The matcher follows all alternatives at once
-/// (Thompson, 1968) and never goes back.
+/// The subset: literals, `.`, classes (`[a-z]`, `[^…]`), `\d \w \s` and their opposites (ASCII), escaped
+/// punctuation, `^`, `$`, groups without names, `|`, `* + ? {n} {n,} {n,m}`, also with a following `?`.
+/// Look-around, back-references and modes are not in the subset. Such a pattern is not used, so that a
+/// misread rule refuses no input. The matcher follows all alternatives at once (Thompson, 1968) and never
+/// goes back.
 package struct TextPattern: Sendable {
   /// The maximum number of instructions of a pattern, with its repetitions expanded.
   private static let largest = 1024

@@ -17,8 +17,8 @@ package enum TimeExpression: Sendable, Hashable {
     "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
   ]
 
-  /// Reads `2026-11-20`, `2026-11-20T17:19` or with seconds (local time), an RFC 3339 time, `today`,
-  /// `yesterday`, a weekday, or a duration such as `24h`; nil for anything else.
+  /// Reads `2026-11-20`, `2026-11-20T17:19` (local time, also with seconds) or an RFC 3339 time. Also reads
+  /// `today`, `yesterday`, a weekday, or a duration such as `24h`. Nil for anything else.
   package init?(_ text: String) {
     let word = text.lowercased()
     if word == "today" || word == "yesterday" {

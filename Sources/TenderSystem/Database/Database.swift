@@ -13,7 +13,7 @@ private import Glibc
 /// Every function throws a `state` fault that names the file.
 @safe
 package final class Database: @unchecked Sendable {
-  // Unchecked: a connection is one thread's; SQLite is told so (`SQLITE_OPEN_NOMUTEX`).
+  // Unchecked: one thread uses a connection, and SQLite relies on that (`SQLITE_OPEN_NOMUTEX`).
 
   /// A value bound to a statement or read from a row.
   package enum Value: Sendable, Hashable {
@@ -41,10 +41,10 @@ package final class Database: @unchecked Sendable {
   private let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
 
-  /// Opens the file, making it where there is none; a link in its place is not followed, and triggers
-  /// and views that are in it do nothing.
+  /// Opens the file, or creates it. A link at its path is not followed, and its triggers and views do
+  /// nothing.
   ///
-  /// `isDurable` where what is committed must outlive the power.
+  /// `isDurable`: a commit must survive a power failure.
   package init(
     path: String,
     busyTimeout milliseconds: Int32 = 5000,
@@ -54,7 +54,7 @@ package final class Database: @unchecked Sendable {
     var opened: OpaquePointer?
     let flags =
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
-    // The folder may be reached by a link, which SQLite would not follow either.
+    // The folder may be a link, which SQLite would not follow either.
     let resolved = Self.resolved(path)
     turn = WriterTurn.of(resolved)
     Self.configure(resolved, isDurable)
@@ -69,20 +69,19 @@ package final class Database: @unchecked Sendable {
     }
     unsafe handle = opened
     unsafe sqlite3_busy_timeout(opened, milliseconds)
-    // Putting the log away at every close, and making it anew, costs a short command a third of its
-    // time.
+    // Removing the log at every close, and creating it again, costs a short command a third of its time.
     unsafe tender_sqlite_keep_log(opened)
   }
 
   private struct Configuration: Sendable {
     var isDone = false
-    /// Whether folders are synced with their logs; nil before the first file that must outlive the power.
+    /// Whether folders are synced with their logs; nil before the first durable file.
     var syncsFolders: Bool?
   }
 
   private static let configuration = Mutex(Configuration())
 
-  /// Configures the library before the first connection of the process; folders are synced from the first
+  /// Configures the library before the first connection of the process. Folders are synced from the first
   /// file on that has no log yet.
   private static func configure(_ path: String, _ isDurable: Bool) {
     configuration.withLock { configuration in
@@ -92,7 +91,7 @@ package final class Database: @unchecked Sendable {
         _ = unsafe tender_sqlite_configure(folder)
       }
       guard isDurable, configuration.syncsFolders != true else { return }
-      // With its tables in the file itself, the log was synced with its folder by who made them.
+      // If the file has tables, the process that created it has already synced the log with its folder.
       var status = stat()
       let hasTables = unsafe stat(path, &status) == 0 && status.st_size > 8192
       let hasLog = unsafe access(path + "-wal", F_OK) == 0
@@ -139,7 +138,7 @@ package final class Database: @unchecked Sendable {
   }
 
   deinit {
-    // Statements go before the connection, so that it can put the log away.
+    // The statements must end before the connection, so that it can remove the log.
     statements = [:]
     unsafe sqlite3_close_v2(handle)
   }
@@ -147,16 +146,14 @@ package final class Database: @unchecked Sendable {
   /// The number of the row inserted last.
   package var lastRow: Int { unsafe Int(sqlite3_last_insert_rowid(handle)) }
 
-  /// Runs statements that give no rows, separated by semicolons.
+  /// Runs statements without rows, separated by semicolons.
   package func execute(_ script: String) throws(Fault) {
     let status = unsafe sqlite3_exec(handle, script, nil, nil, nil)
     guard status == SQLITE_OK else { throw fault() }
   }
 
-  /// Switches to a write-ahead log.
-  ///
-  /// Processes that do so at the same moment find the file locked, which SQLite does not wait for
-  /// here: it is tried again for some seconds.
+  /// Switches to a write-ahead log. If several processes do so at the same moment, the file is locked, and
+  /// SQLite does not wait. So this tries again for some seconds.
   package func useLog() throws(Fault) {
     for _ in 0..<500 {
       if (try? execute("PRAGMA journal_mode = WAL")) != nil { return }
@@ -165,15 +162,15 @@ package final class Database: @unchecked Sendable {
     try execute("PRAGMA journal_mode = WAL")
   }
 
-  /// Whether the file is one that belongs with a write-ahead log.
+  /// Whether the file uses a write-ahead log.
   package var isLogged: Bool {
     get throws(Fault) { try first("PRAGMA journal_mode")?.first?.text == "wal" }
   }
 
-  /// Lets others have the file for a while.
+  /// Waits, so that other processes can use the file.
   package func pause(milliseconds: Int) { sqlite3_sleep(Int32(milliseconds)) }
 
-  /// Runs one statement and hands over its rows; `body` says no to stop.
+  /// Runs one statement and passes each row to `body`, until it returns false.
   package func query(
     _ sql: String,
     _ values: [Value] = [],
@@ -191,7 +188,7 @@ package final class Database: @unchecked Sendable {
     }
   }
 
-  /// The first row of a statement; nil where there is none.
+  /// The first row of a statement; nil without rows.
   package func first(_ sql: String, _ values: [Value] = []) throws(Fault) -> [Value]? {
     var found: [Value]?
     try query(sql, values) { row in
@@ -201,7 +198,7 @@ package final class Database: @unchecked Sendable {
     return found
   }
 
-  /// The rows of a statement that finds few.
+  /// All rows of a statement that returns few.
   package func all(_ sql: String, _ values: [Value] = []) throws(Fault) -> [[Value]] {
     var found: [[Value]] = []
     try query(sql, values) { row in
@@ -211,11 +208,11 @@ package final class Database: @unchecked Sendable {
     return found
   }
 
-  /// Runs `body` in one transaction that holds the write lock from its beginning.
+  /// Runs `body` in one transaction that has the write lock from its beginning.
   ///
-  /// What a commit itself does not sync is on the disk all the same when this returns where `sharesSync`: one
-  /// sync then serves every transaction of this process that waits for one. Throws where that sync failed,
-  /// though others see the transaction: whether it outlives the power nobody knows.
+  /// With `sharesSync`, the commit does not sync, but it is on the disk when this returns. One sync serves
+  /// every waiting transaction of this process. Throws if that sync failed. Then others see the transaction,
+  /// but it may not survive a power failure.
   package func transaction<Result>(
     sharesSync: Bool = false,
     _ body: () throws(Fault) -> Result
@@ -228,21 +225,21 @@ package final class Database: @unchecked Sendable {
     return result
   }
 
-  /// Puts everything that is committed on the disk, whoever committed it; false where that failed.
+  /// Syncs all commits to the disk, of all connections; false if that failed.
   package func syncLog() -> Bool { unsafe tender_sqlite_sync_log(handle) == SQLITE_OK }
 
-  /// Runs `body`, whose statements all read the same moment, whoever writes meanwhile.
+  /// Runs `body`, whose statements all read the same state, even if others write meanwhile.
   package func atOneMoment<Result>(
     _ body: () throws(Fault) -> Result
   ) throws(Fault) -> Result {
     guard unsafe sqlite3_get_autocommit(handle) != 0 else { return try body() }
     try query("BEGIN")
-    // Nothing was written: either way it only ends.
+    // Nothing was written, so the commit only ends the transaction.
     defer { try? query("COMMIT") }
     return try body()
   }
 
-  /// Gives the number of a commit whose sync is shared.
+  /// Commits, and returns the number of a commit whose sync is shared.
   private func commit<Result>(
     _ sharesSync: Bool,
     _ body: () throws(Fault) -> Result
@@ -283,7 +280,7 @@ package final class Database: @unchecked Sendable {
   }
 }
 
-/// One compiled statement; let go, it is finalized.
+/// One compiled statement. Its release finalizes it.
 @safe
 private final class Statement {
   private let handle: OpaquePointer
@@ -318,7 +315,7 @@ private final class Statement {
       case SQLITE_NULL: return .null
       default:
         guard let text = unsafe sqlite3_column_text(handle, column) else { return .null }
-        // By its length: a zero byte may be in it.
+        // The length is given, because a text can contain a zero byte.
         let bytes = unsafe UnsafeBufferPointer(
           start: text,
           count: Int(sqlite3_column_bytes(handle, column))

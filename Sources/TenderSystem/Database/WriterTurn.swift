@@ -6,13 +6,13 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Whose turn it is to write to a file, among the threads of this process.
+/// A lock for writing to a file, among the threads of this process.
 ///
-/// SQLite lets who finds a file locked sleep, for longer each time: threads that wait for each other here wake
-/// at once, and in turn.
+/// SQLite lets a thread that finds a file locked sleep, longer each time. Threads that wait here wake at
+/// once, and in turn.
 @safe
 package final class WriterTurn: @unchecked Sendable {
-  // Unchecked: the lock is what is shared.
+  // Unchecked: `lock` and `sync` guard all shared state.
   private static let all = Mutex<[String: WriterTurn]>([:])
 
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
@@ -21,16 +21,16 @@ package final class WriterTurn: @unchecked Sendable {
   /// Guarded by `sync`.
   private var group = Group()
 
-  /// Commits by their number, and how far they are on the disk.
+  /// The numbers of commits, and how many of them are on the disk.
   private struct Group {
     var written = 0
     var synced = 0
     var isSyncing = false
-    /// Those whose sync failed: whether they are on the disk nobody knows.
+    /// The commits with a failed sync. It is unknown whether they are on the disk.
     var failed: [ClosedRange<Int>] = []
   }
 
-  /// A turn of nobody's file; those of files come from `of`.
+  /// Creates a turn that belongs to no file. `of` returns those of files.
   package init() {
     unsafe lock = .allocate(capacity: 1)
     unsafe pthread_mutex_init(lock, nil)
@@ -40,7 +40,7 @@ package final class WriterTurn: @unchecked Sendable {
     unsafe pthread_cond_init(synced, nil)
   }
 
-  /// The turn of a file, the same for every connection of the process; it lasts as long as the process.
+  /// The turn of a file, shared by all connections of the process. It lasts as long as the process.
   static func of(_ path: String) -> WriterTurn {
     all.withLock { all in
       if let known = all[path] { return known }
@@ -56,7 +56,7 @@ package final class WriterTurn: @unchecked Sendable {
   /// Gives the turn to the next.
   package func end() { unsafe pthread_mutex_unlock(lock) }
 
-  /// The number of a commit that was just made, by who has the turn.
+  /// Returns the number of the commit that the holder of the turn has just made.
   package func committed() -> Int {
     unsafe pthread_mutex_lock(sync)
     defer { unsafe pthread_mutex_unlock(sync) }
@@ -64,9 +64,9 @@ package final class WriterTurn: @unchecked Sendable {
     return group.written
   }
 
-  /// Waits until a commit is on the disk; false where its sync failed.
+  /// Waits until a commit is on the disk; false if its sync failed.
   ///
-  /// One sync serves all who wait when it begins. `body` syncs, and says whether it could.
+  /// One sync serves all threads that wait when it begins. `body` syncs, and returns whether it could.
   package func waitForDisk(_ number: Int, _ body: () -> Bool) -> Bool {
     unsafe pthread_mutex_lock(sync)
     defer { unsafe pthread_mutex_unlock(sync) }

@@ -4,24 +4,24 @@ package import TenderModel
 
 /// HTTP by libcurl: verified TLS, no redirects, bounded answers, one reusable connection.
 package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
-  // Unchecked: a command works on one thread; a batch gives each of its workers one of these.
+  // Unchecked: one thread uses it. A batch gives each worker a separate one.
   private let settings: TransportSettings
   private let hub: CurlHub?
   private var reusable: CurlHandle?
 
-  /// `hub` carries the reading requests together with those of other threads.
+  /// Creates a client. `hub` sends its reading requests together with those of other threads.
   package init(_ settings: TransportSettings, hub: CurlHub? = nil) {
     self.settings = settings
     self.hub = hub
   }
 
-  /// Opens libcurl on a thread of its own, while other things are made ready: with its own libraries it
-  /// takes as long to open as a request on this machine.
+  /// Opens libcurl on another thread while this one prepares the command. With its libraries, that takes as
+  /// long as a request on this machine.
   ///
-  /// Whether that worked, the first request finds out.
+  /// If it fails, the first request reports that.
   package static func openAhead() { DetachedThread.begin { _ = unsafe tender_curl_open() } }
 
-  /// How often a provider may ask to come back later, and for how many seconds at most.
+  /// The number of times that a provider may delay a request by `Retry-After`, and the range of seconds.
   private static let returns = 5
   private static let patience = 0...60
 
@@ -32,8 +32,8 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
   ) throws(Fault) -> HTTPResponse {
     var answer = try sendOnce(request, permit, by: deadline)
     guard permit == nil else { return answer }
-    // Nothing but a time that the provider names is waited for (RFC 9110, section 10.2.3), and only within
-    // the request's own.
+    // A delay counts only if the provider names it (RFC 9110, section 10.2.3), and the request's deadline
+    // allows it.
     for _ in 0..<Self.returns where answer.status == 429 || answer.status == 503 {
       guard let seconds = answer.fields["retry-after"].flatMap({ Int($0) }),
         Self.patience.contains(seconds), seconds * 1000 < deadline.remaining
@@ -53,8 +53,8 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
       throw .badAddress("\(request.url.quotedForMessage) is not a web address")
     }
     try settings.interruption.check()
-    // A request that can move money never goes over a reusable connection: see HTTPExchange.send. A key of
-    // the provider's does not help: what libcurl sent a second time is not known to be lost once.
+    // A request that can move money never uses a reusable connection: see HTTPExchange.send. An idempotency
+    // key does not help: libcurl does not report that the first send was lost.
     let mayReuse = permit == nil
     let handle: CurlHandle
     if mayReuse, let reusable {
@@ -90,14 +90,14 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
     )
   }
 
-  /// The header fields of a request; throws `usage` for a value that no header may have.
+  /// Returns the header fields of a request. Throws `usage` for a value that no header may have.
   private func fields(of request: HTTPRequest) throws(Fault) -> FieldList {
     let fields = FieldList()
-    // libcurl would ask for permission to send a large body, and wait for it.
+    // libcurl would ask for permission before a large body, and wait for it.
     fields.append("Expect:")
     let names = request.fields.map { $0.name.lowercased() }
     if request.method == .post, !names.contains("content-type") {
-      // It would call a body that is not there a form.
+      // Without a body, libcurl would declare a form.
       fields.append("Content-Type:")
     }
     for field in request.fields + settings.extraFields {

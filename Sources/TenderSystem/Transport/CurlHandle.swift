@@ -2,22 +2,22 @@ import CLibraries
 import TenderEngine
 import TenderModel
 
-/// One libcurl handle, with the rules that hold for every connection.
+/// One libcurl handle with the rules of every connection.
 @safe
 final class CurlHandle {
   private let easy: UnsafeMutableRawPointer
   private let interruption: any Interruption
-  /// What performs its requests together with others'; nil for the handle by itself.
+  /// The hub that performs its requests together with others; nil if the handle works alone.
   private let hub: CurlHub?
-  /// Why an option was not taken: nothing may leave under rules that do not hold.
+  /// The error of a rejected option. Nothing may be sent without the option's rule.
   private var refusal: CURLcode?
   private var permit: SendPermit?
-  /// Why a request did not leave in the end.
+  /// The reason why a request was not sent.
   private var held: Fault?
 
   /// Opens libcurl on first use.
   ///
-  /// Throws `internal` where it is not there.
+  /// Throws `internal` if it is missing.
   init(_ settings: TransportSettings, hub: CurlHub? = nil) throws(Fault) {
     if let problem = unsafe tender_curl_open() {
       throw .libraryMissing(unsafe String(cString: problem))
@@ -30,7 +30,7 @@ final class CurlHandle {
 
   deinit { unsafe tender_curl_easy_cleanup(easy) }
 
-  /// Forgets every option; connections stay.
+  /// Resets every option. Connections stay open.
   func reset() {
     unsafe tender_curl_easy_reset(easy)
     refusal = nil
@@ -48,9 +48,9 @@ final class CurlHandle {
     if code != CURLE_OK, refusal == nil { refusal = code }
   }
 
-  /// The options of every connection: address, TLS, proxy, cancellation, time to connect.
+  /// Sets the options of every connection: address, TLS, proxy, cancellation, time to connect.
   ///
-  /// Throws `usage` for an address that is neither encrypted nor on this machine.
+  /// Throws `usage` for an address that is not encrypted and not on this machine.
   func prepare(
     _ address: WebAddress,
     _ settings: TransportSettings,
@@ -61,24 +61,24 @@ final class CurlHandle {
     set(CURLOPT_URL, "\(scheme)://\(address.authority)\(address.target)")
     note(unsafe tender_curl_set_scheme(easy, address.isEncrypted ? 1 : 0))
     set(CURLOPT_NOSIGNAL, 1)
-    // Whether one connection carries several requests is known once it is there.
+    // Wait for the first connection: only then libcurl knows whether it can carry several requests.
     if hub != nil { set(CURLOPT_PIPEWAIT, 1) }
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_SSL_VERIFYPEER, 1)
     set(CURLOPT_SSL_VERIFYHOST, 2)
-    // TLS 1.2 at least.
+    // The lowest version is TLS 1.2.
     set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     switch settings.roots {
     case .builtIn: break
     case .file(let path):
       set(CURLOPT_CAINFO, path)
-      // Not every TLS library has folders of certificates to leave out.
+      // Not every TLS library supports folders of certificates.
       _ = unsafe tender_curl_set_pointer(easy, CURLOPT_CAPATH, nil)
     case .folder(let path):
       set(CURLOPT_CAPATH, path)
       set(CURLOPT_CAINFO, nil)
     }
-    // What is not encrypted does not leave this machine by way of a proxy.
+    // A proxy must not see an unencrypted request.
     if !address.isEncrypted { set(CURLOPT_NOPROXY, "*") }
     let left = max(1, deadline.remaining)
     set(CURLOPT_CONNECTTIMEOUT_MS, left)
@@ -100,7 +100,7 @@ final class CurlHandle {
     note(code)
   }
 
-  /// Asks right before the first byte of the request leaves, whatever the connection took.
+  /// Checks the permit right before the first byte of the request leaves, however long the connection took.
   func ask(_ permit: SendPermit) {
     self.permit = permit
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -137,7 +137,7 @@ final class CurlHandle {
     )
   }
 
-  /// Performs with a body that stays in place meanwhile.
+  /// Performs the request, with a body that stays at its address meanwhile.
   func perform(posting body: [UInt8]?) -> CURLcode {
     guard let body else { return performAsSet() }
     return unsafe body.withUnsafeBytes { bytes in
@@ -160,14 +160,14 @@ final class CurlHandle {
     return value
   }
 
-  /// The connected socket; -1 where there is none.
+  /// The connected socket; -1 without one.
   var socket: Int32 {
     var value: curl_socket_t = -1
     _ = unsafe tender_curl_get_socket(easy, &value)
     return value
   }
 
-  /// Sends on the connected stream; gives how many bytes were taken.
+  /// Sends on the connected stream. Returns the number of accepted bytes.
   func send(_ bytes: ArraySlice<UInt8>) -> (code: CURLcode, count: Int) {
     var count = 0
     let code = unsafe bytes.withUnsafeBytes { raw in
@@ -176,7 +176,7 @@ final class CurlHandle {
     return (code, count)
   }
 
-  /// Receives from the connected stream into a buffer; gives how many bytes came.
+  /// Receives from the connected stream into a buffer. Returns the number of bytes.
   func receive(into buffer: inout [UInt8]) -> (code: CURLcode, count: Int) {
     var count = 0
     let code = unsafe buffer.withUnsafeMutableBytes { raw in
@@ -185,7 +185,7 @@ final class CurlHandle {
     return (code, count)
   }
 
-  /// The fault of a failed transfer: whether anything left, and what went wrong.
+  /// The fault of a failed transfer: its reason, and whether anything was sent.
   func fault(_ code: CURLcode, host: String) -> Fault {
     if let held { return held }
     let text = unsafe String(cString: tender_curl_easy_strerror(code))
@@ -231,7 +231,7 @@ final class CurlHandle {
     )
   }
 
-  /// Failures that come before the first byte of a request (libcurl, "libcurl-errors").
+  /// Failures before the first byte of a request (libcurl, "libcurl-errors").
   private static let neverLeft: Set<UInt32> = [
     CURLE_COULDNT_RESOLVE_PROXY.rawValue, CURLE_COULDNT_RESOLVE_HOST.rawValue,
     CURLE_COULDNT_CONNECT.rawValue, CURLE_URL_MALFORMAT.rawValue, CURLE_PROXY.rawValue,
@@ -260,7 +260,7 @@ final class AnswerBuffer {
   private(set) var body: [UInt8] = []
   private(set) var fields: [String: String] = [:]
   private let limit: Int
-  /// How many bytes of fields may still come: before the body, and behind it.
+  /// The number of bytes of header fields that may still arrive, before and after the body.
   private var room = 262_144
 
   init(limit: Int) { self.limit = limit }
@@ -281,7 +281,7 @@ final class AnswerBuffer {
     answer.room -= size * count
     guard answer.room >= 0 else { return 0 }
     let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-    // A further status line (100 Continue, a proxy's) begins a new set of fields.
+    // Another status line (100 Continue, or a proxy's) starts a new set of fields.
     if unsafe line.starts(with: "HTTP/".utf8) {
       answer.fields = [:]
     } else if answer.fields.count < 200, let colon = unsafe line.firstIndex(of: UInt8(ascii: ":")) {

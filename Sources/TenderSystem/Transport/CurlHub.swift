@@ -7,23 +7,25 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Carries the reading requests of many threads over few connections: one thread drives libcurl's multi
-/// interface, so that HTTP/2 has one connection, and HTTP/1.1 as many as slow answers are worth.
+/// Sends the reading requests of many threads over few connections. One thread drives libcurl's multi
+/// interface.
 ///
-/// A request that can move money does not go this way: see `HTTPExchange.send`.
+/// HTTP/2 has one connection. HTTP/1.1 has more connections if answers are slow. A request that can move
+/// money does not go this way: see `HTTPExchange.send`.
 @safe
 package final class CurlHub: @unchecked Sendable {
-  // Unchecked: libcurl's handle is used by the hub's thread alone, but for waking it, which any may; the
-  // rest is touched with the lock held.
+  // Unchecked: only the hub's thread uses libcurl's handle, except for the call that wakes it, which is safe
+  // from any thread. `lock` guards the rest.
 
-  /// Connections to one host while its answers come at once.
+  /// The number of connections to one host while its answers are fast.
   private static let few = 4
-  /// From how many microseconds on an answer is slow, and more connections are worth their handshakes.
+  /// An answer that takes at least this many microseconds is slow. Then more connections are worth their
+  /// handshakes.
   private static let slow = 10_000
-  /// How long the thread waits at most before it looks around, in milliseconds: whoever interrupts a
-  /// request is heard by then, and what libcurl put off for want of a connection goes on.
+  /// The longest wait of the thread, in milliseconds. After it, interrupted requests end, and requests that
+  /// libcurl delayed for lack of a connection continue.
   private static let pause: Int32 = 50
-  /// How long it stays where nothing is asked, in milliseconds.
+  /// The time without requests after which the thread ends, in milliseconds.
   private static let rest: Int32 = 500
 
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
@@ -34,7 +36,7 @@ package final class CurlHub: @unchecked Sendable {
   private var multi: UnsafeMutableRawPointer?
   private var isSlow = false
 
-  /// `connections` is how many there may be to one host.
+  /// Creates a hub with a limit of connections to one host.
   package init(connections: Int) {
     self.connections = connections
     unsafe lock = .allocate(capacity: 1)
@@ -53,7 +55,7 @@ package final class CurlHub: @unchecked Sendable {
     return body()
   }
 
-  /// Performs a request whose options are all set, and waits until it is done.
+  /// Performs a prepared request, and waits until it is done.
   func perform(_ easy: UnsafeMutableRawPointer) -> CURLcode {
     let transfer = unsafe Transfer(easy)
     return locked {
@@ -87,7 +89,7 @@ package final class CurlHub: @unchecked Sendable {
     )
   }
 
-  /// Works until nothing was asked for a while.
+  /// Works until there was no request for a while.
   private func run() {
     var active = unsafe [UnsafeMutableRawPointer: Transfer]()
     while true {
@@ -118,7 +120,7 @@ package final class CurlHub: @unchecked Sendable {
         unsafe active = [:]
         continue
       }
-      // What waited for the connection of one that is done goes on without waiting.
+      // A finished request frees its connection, so the requests that wait for one continue at once.
       if !isAnyDone, locked({ fresh.isEmpty }) {
         _ = unsafe tender_curl_multi_wait(multi, active.isEmpty ? Self.rest : Self.pause)
       }
@@ -131,7 +133,7 @@ package final class CurlHub: @unchecked Sendable {
     }
   }
 
-  /// Allows more connections once an answer was slow: then their number bounds the work, not the machine.
+  /// Allows more connections after a slow answer. Then their number limits the work, not the machine.
   private func note(timesOf easy: UnsafeMutableRawPointer) {
     guard !isSlow else { return }
     var sent: curl_off_t = 0
@@ -143,12 +145,12 @@ package final class CurlHub: @unchecked Sendable {
     limit(to: connections)
   }
 
-  /// One request of one thread, which waits for it; what changes in it is touched with the hub's lock held.
+  /// One request of one thread, which waits for it. The hub's lock guards its changes.
   @safe
   private final class Transfer {
     let easy: UnsafeMutableRawPointer
     let done: UnsafeMutablePointer<pthread_cond_t>
-    /// How it ended; nil while it runs.
+    /// The result; nil while it runs.
     var code: CURLcode?
 
     init(_ easy: UnsafeMutableRawPointer) {

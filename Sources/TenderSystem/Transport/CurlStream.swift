@@ -17,7 +17,7 @@ final class CurlStream: ConnectedStream {
 
   /// Connects.
   ///
-  /// Throws `not_sent` where there is no connection.
+  /// Throws `not_sent` if it cannot.
   init(
     _ address: WebAddress,
     _ settings: TransportSettings,
@@ -30,7 +30,7 @@ final class CurlStream: ConnectedStream {
     try handle.prepare(address, settings, deadline: deadline)
     handle.set(CURLOPT_CONNECT_ONLY, 1)
     handle.set(CURLOPT_HTTPPROXYTUNNEL, 1)
-    // Left to itself, libcurl may agree on HTTP/2 by ALPN, in which there is no upgrade.
+    // By ALPN, libcurl could agree on HTTP/2, which has no upgrade.
     handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     let code = handle.perform(posting: nil)
     guard code == CURLE_OK else {
@@ -45,7 +45,7 @@ final class CurlStream: ConnectedStream {
 
   /// Sends all bytes.
   ///
-  /// Throws `not_sent` where none was taken, else effect unknown.
+  /// Throws `not_sent` if none was accepted, else effect unknown.
   func send(_ bytes: [UInt8], by deadline: Deadline) throws(Fault) {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -71,14 +71,14 @@ final class CurlStream: ConnectedStream {
   /// Throws with effect unknown.
   func receive(by deadline: Deadline) throws(Fault) -> [UInt8] {
     while true {
-      // Whoever never stops sending must not outlive the deadline, or a wish to stop.
+      // A server that never stops sending must not delay the deadline, or a stop.
       try check(deadline, hasSent: true)
       if let bytes = try receiveNow() { return bytes }
       try wait(for: POLLIN, by: deadline, hasSent: true)
     }
   }
 
-  /// The bytes that are there already; empty at the end of the stream, nil where there are none.
+  /// Returns the bytes that have arrived; empty at the end of the stream, nil if there are none.
   func receiveNow() throws(Fault) -> [UInt8]? {
     let (code, count) = handle.receive(into: &buffer)
     switch code {
@@ -95,7 +95,7 @@ final class CurlStream: ConnectedStream {
     try check(nil, hasSent: hasSent)
   }
 
-  /// Throws where the time is over or somebody wants it to stop.
+  /// Throws at the deadline, or if a stop was requested.
   private func check(_ deadline: Deadline?, hasSent: Bool) throws(Fault) {
     if let deadline, deadline.remaining <= 0 {
       throw Fault(
@@ -116,7 +116,7 @@ final class CurlStream: ConnectedStream {
 }
 
 extension Fault {
-  /// The fault of a connection that broke: what was sent may have arrived.
+  /// The fault of a connection that broke. Sent bytes may have arrived.
   static func broken(_ connection: String) -> Fault {
     Fault(
       .providerError,

@@ -56,7 +56,7 @@ package struct Devices: DeviceExchange {
     throw .unreachable("\(host):\(port): \(why)")
   }
 
-  /// Waits until a connection stands; gives why it does not.
+  /// Waits until a connection is open. Returns the problem if it cannot be opened.
   private func finish(_ descriptor: Int32, _ result: Int32, by deadline: Deadline) -> String? {
     if result == 0 { return nil }
     guard errno == EINPROGRESS else { return Sockets.problem(errno) }
@@ -73,7 +73,7 @@ package struct Devices: DeviceExchange {
     return "no answer in time"
   }
 
-  /// A serial line that carries every byte as it is; USB readers do not care about the speed.
+  /// Opens a serial line without any translation of bytes. USB readers ignore the speed.
   private static func openTerminal(_ path: String) throws(Fault) -> Int32 {
     let descriptor = openSerialLine(path)
     guard descriptor >= 0 else {
@@ -100,10 +100,10 @@ package struct Devices: DeviceExchange {
     return descriptor
   }
 
-  /// Keeps a serial line from every other process: those of this program by a lock, which also
-  /// holds for the superuser, all others by TIOCEXCL.
+  /// Reserves a serial line: a lock excludes processes of this program, also of the superuser. TIOCEXCL
+  /// excludes all others.
   ///
-  /// Gives false where another has it; both end with the descriptor.
+  /// Returns false if another process has it. Both end with the descriptor.
   private static func takeForOneself(_ descriptor: Int32) -> Bool {
     var region = flock()
     #if canImport(Darwin)
@@ -111,7 +111,7 @@ package struct Devices: DeviceExchange {
     #else
     let command: Int32 = 37
     #endif
-    // F_OFD_SETLK, over the whole of it.
+    // F_OFD_SETLK, over the whole device.
     region.l_type = Int16(F_WRLCK)
     region.l_whence = Int16(SEEK_SET)
     guard unsafe fcntl(descriptor, command, &region) == 0 else {
@@ -121,8 +121,8 @@ package struct Devices: DeviceExchange {
     return true
   }
 
-  /// RFCOMM, the serial port profile: the socket address by its layout in Linux
-  /// (include/net/bluetooth/rfcomm.h), since no header of it can be counted on.
+  /// The socket address of RFCOMM, the serial port profile. The layout is that of Linux
+  /// (include/net/bluetooth/rfcomm.h), because its header may not be installed.
   private struct BluetoothAddress {
     var family: UInt16 = 31
     var address: (UInt8, UInt8, UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0, 0, 0)
@@ -148,7 +148,7 @@ package struct Devices: DeviceExchange {
     guard descriptor >= 0 else { throw .unreachable("Bluetooth: \(Sockets.problem(errno))") }
     Sockets.prepare(descriptor)
     var place = BluetoothAddress()
-    // The bytes stand in the opposite order to how people write them.
+    // The byte order is the reverse of the written form.
     place.address = (address[5], address[4], address[3], address[2], address[1], address[0])
     place.channel = channel
     let size = socklen_t(MemoryLayout<BluetoothAddress>.size)
@@ -166,7 +166,7 @@ package struct Devices: DeviceExchange {
   }
 }
 
-/// What devices and the payer's return ask of the system alike.
+/// System calls that devices and the listener for payers share.
 enum Sockets {
   /// The type of a connection's socket.
   static var stream: Int32 {
@@ -177,8 +177,7 @@ enum Sockets {
     #endif
   }
 
-  /// Makes a descriptor one that programs do not inherit, and that never makes a thread wait: a thread waits by
-  /// `poll`.
+  /// Makes a descriptor non-blocking, and closed in started programs. A thread waits by `poll`.
   static func prepare(_ descriptor: Int32) {
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
@@ -188,16 +187,16 @@ enum Sockets {
     #endif
   }
 
-  /// The system's words for an error number.
+  /// The system's text for an error number.
   static func problem(_ number: Int32) -> String { unsafe String(cString: strerror(number)) }
 }
 
-/// A serial line's descriptor, or -1.
+/// Opens a serial line; -1 if it cannot.
 private func openSerialLine(_ path: String) -> Int32 {
   unsafe open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
 }
 
-/// A descriptor as a stream.
+/// A stream over a descriptor.
 private final class DeviceStream: ByteStream {
   private let descriptor: Int32
   private let interruption: any Interruption
@@ -214,7 +213,7 @@ private final class DeviceStream: ByteStream {
     var rest = bytes[...]
     var patience = 5
     while !rest.isEmpty {
-      // SIGPIPE is ignored by the process: a broken link is an error like any other.
+      // The process ignores SIGPIPE, so a broken link is an ordinary error.
       let count = unsafe rest.withUnsafeBytes { raw in
         unsafe write(descriptor, raw.baseAddress, raw.count)
       }
@@ -231,7 +230,7 @@ private final class DeviceStream: ByteStream {
   }
 
   func receive(milliseconds: Int) throws(Fault) -> StreamEvent {
-    // A signal that has come already must not end every wait at once.
+    // A signal from before must not end every wait at once.
     let signals: any Interruption = interruption.kind == nil ? interruption : NeverInterrupted()
     guard signals.wait(for: descriptor, POLLIN, milliseconds: min(milliseconds, 60_000)) != 0
     else { return .nothing }

@@ -1,11 +1,11 @@
 private import CLibraries
 package import TenderModel
 
-/// The system libraries that are opened when they are first needed.
+/// The system libraries that are opened on first use.
 package enum Libraries {
-  /// Opens each of them; gives their names.
+  /// Opens all of them, and returns their names.
   ///
-  /// Throws `library_missing` with what is missing.
+  /// Throws `library_missing` with the missing one.
   package static func open() throws(Fault) -> String {
     let problems = unsafe [tender_curl_open(), tender_crypto_open(), tender_httpd_open()]
     if let problem = unsafe problems.compactMap(\.self).first {

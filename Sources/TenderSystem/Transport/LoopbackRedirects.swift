@@ -9,21 +9,21 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Listens on this machine alone for a payer who comes back from a bank, by libmicrohttpd.
+/// Listens on this machine alone for a payer's return from a bank, by libmicrohttpd.
 package struct LoopbackRedirects: RedirectListener {
   private let interruption: any Interruption
 
   package init(interruption: any Interruption) { self.interruption = interruption }
 
-  /// Whether an address is one of this machine's own, so that it can be listened at.
+  /// Whether an address is one of this machine, so that it can listen there.
   package static func isOwn(_ address: String) -> Bool {
     guard let address = WebAddress(address) else { return false }
     return address.scheme == "http" && address.isLoopback
   }
 
-  /// Listens at an address of this machine's own.
+  /// Listens at an address of this machine.
   ///
-  /// Throws `usage` where the port is taken.
+  /// Throws `usage` if the port is taken.
   package func listen(at address: String) throws(Fault) -> any RedirectVisit {
     guard let parts = WebAddress(address), Self.isOwn(address) else {
       throw .badAddress(
@@ -35,16 +35,16 @@ package struct LoopbackRedirects: RedirectListener {
   }
 }
 
-/// One payer who is awaited.
+/// One payer's expected return.
 @safe
 final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
-  // Unchecked: what the library's thread touches is behind the lock or does not change.
+  // Unchecked: the library's thread reads constants, and state behind the lock.
   private struct State {
     var queries: [String] = []
     var expected: (name: String, value: String)?
   }
 
-  /// Browsers open six at once to one host.
+  /// The limit of connections. A browser opens six to one host at once.
   private static let mostConnections = 16
 
   private let state = Mutex(State())
@@ -66,7 +66,7 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
     guard unsafe pipe(&ends) == 0 else {
       throw .state("state_unusable", "cannot make a pipe", "nothing was sent")
     }
-    // A visit must never make the listener's thread wait, nor any thread wait for it.
+    // A visit and the listener's thread must never wait for each other.
     ends.forEach(Sockets.prepare)
     readEnd = ends[0]
     writeEnd = ends[1]
@@ -75,7 +75,7 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
       throw .state("state_unusable", "no memory is left", "nothing was sent")
     }
     unsafe self.connections = connections
-    // A browser takes `localhost` for either.
+    // A browser uses `localhost` for either version of IP.
     let versions: [Int32] =
       switch address.host {
       case "localhost": [0, 1]
@@ -143,7 +143,7 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
       let url = unsafe url, let method = unsafe method, let state = unsafe state
     else { return tender_httpd_no() }
     let isGet = unsafe String(cString: method) == "GET"
-    // The first call is for the head alone; a body is not waited for.
+    // The first call has only the head. A body is not awaited.
     guard unsafe state.pointee != nil || !isGet else {
       unsafe state.pointee = context
       return tender_httpd_yes()
@@ -167,7 +167,7 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
     return unsafe answer(connection, 200, ReturnPage.thanks)
   }
 
-  /// Who waits hears of a visit once its page was sent: they may close the listener at once.
+  /// A visit is announced after its page was sent, because the wait's end may close the listener.
   private static let complete: MHD_RequestCompletedCallback = { context, _, state, _ in
     guard let context = unsafe context, let mark = unsafe state?.pointee,
       unsafe mark == context + 1
@@ -177,7 +177,7 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
     _ = unsafe write(visit.writeEnd, &byte, 1)
   }
 
-  /// Takes a visitor in; says whether who waits has to hear of it, nil where they come from another payment.
+  /// Accepts a visitor. Returns whether the visit must be announced; nil for a visitor of another payment.
   private func take(_ parameters: [(name: String, value: String)]) -> Bool? {
     state.withLock { state in
       if let expected = state.expected,
@@ -188,8 +188,8 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
       }
       let query =
         parameters.map { "\($0.name)=\(QueryText.encode($0.value))" }.joined(separator: "&")
-      // The same visit twice says nothing new, and nobody needs to hear of more than these: the oldest
-      // goes. The pipe has a byte for each that waits, no more.
+      // A repeated visit adds nothing. If too many wait, the oldest is dropped. The pipe has one byte for
+      // each that waits.
       guard !state.queries.contains(query) else { return false }
       state.queries.append(query)
       guard state.queries.count <= 8 else {
@@ -222,7 +222,7 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
   }
 }
 
-/// What the payer reads in the browser.
+/// The pages that the payer reads in the browser.
 private enum ReturnPage {
   static let thanks = page(
     "Thank you",

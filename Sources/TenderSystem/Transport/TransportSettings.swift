@@ -1,14 +1,14 @@
 package import TenderEngine
 
-/// What every connection needs to know.
+/// The settings of every connection.
 package struct TransportSettings: Sendable {
-  /// Root certificates, and no others.
+  /// The only accepted root certificates.
   package enum Roots: Sendable, Hashable {
-    /// What libcurl was built with.
+    /// Those that libcurl was built with.
     case builtIn
-    /// All of a file's, each of which is read before the first connection.
+    /// All certificates of a file, read before the first connection.
     case file(String)
-    /// A folder's, by the hash of their names (`openssl rehash`): the one that is needed is read.
+    /// Those of a folder, by the hash of their names (`openssl rehash`). Only the needed one is read.
     case folder(String)
   }
 
@@ -17,9 +17,9 @@ package struct TransportSettings: Sendable {
   package var randomness: any Randomness
   package var interruption: any Interruption
   package var userAgent: String
-  /// Fields that go with every request and every upgrade.
+  /// Header fields of every request and every upgrade.
   package var extraFields: [HTTPRequest.Field]
-  /// The largest answer to take, in bytes.
+  /// The largest accepted answer, in bytes.
   package var answerLimit: Int
 
   package init(

@@ -15,7 +15,7 @@ package struct WebSocketClient: SocketExchange {
     try connect(url: url, fields: fields, by: deadline)
   }
 
-  /// Opens a socket of the concrete kind, which also carries binary messages.
+  /// Opens a `WebSocket`, which also transports binary messages.
   package func connect(
     url: String,
     fields: [HTTPRequest.Field] = [],
@@ -49,7 +49,7 @@ package final class WebSocket: MessageSocket {
     events = machine.receive(bytes)
   }
 
-  /// Asks for the upgrade on a stream, and returns the socket. No failure of it has an effect.
+  /// Requests the upgrade on a stream, and returns the socket. Its failures have no effect.
   package static func open(
     over stream: any ConnectedStream,
     to address: WebAddress,
@@ -81,7 +81,7 @@ package final class WebSocket: MessageSocket {
       }
     } catch {
       var fault = error
-      // An upgrade moves nothing.
+      // An upgrade moves no money.
       fault.effect = .none
       throw fault
     }
@@ -147,9 +147,10 @@ package final class WebSocket: MessageSocket {
   /// The most messages that may wait to be read.
   private static let mostWaiting = 1000
 
-  /// Takes in what has arrived, and says whether the socket can still be used.
+  /// Reads the bytes that have arrived. Returns whether the socket can still be used.
   ///
-  /// A peer that never stops sending is cut off at `answerLimit` bytes, at the deadline, or at a signal.
+  /// A server that never stops sending is disconnected at `answerLimit` bytes, at the deadline, or at a
+  /// signal.
   private func drain(by deadline: Deadline) -> Bool {
     var left = settings.answerLimit
     do throws(Fault) {
@@ -180,7 +181,7 @@ package final class WebSocket: MessageSocket {
   }
 
   private func reply(_ frame: WebSocketFrame, by deadline: Deadline) {
-    // A pong or a close that does not get through changes nothing: the next read will tell.
+    // A failed pong or close changes nothing, since the next read reports the problem.
     try? stream.send(frame.encoded(mask: settings.randomness.bytes(4)), by: deadline)
   }
 
@@ -191,7 +192,7 @@ package final class WebSocket: MessageSocket {
     let deadline = Deadline(in: 500, on: settings.clock)
     reply(frame, by: deadline)
     guard waiting else { return }
-    // The other side's close says that everything before ours was read.
+    // The server's close confirms that it read everything before our close.
     while !machine.hasEnded, let bytes = try? stream.receive(by: deadline), !bytes.isEmpty {
       _ = machine.receive(bytes)
     }

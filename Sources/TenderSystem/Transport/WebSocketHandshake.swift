@@ -4,16 +4,16 @@ package import TenderModel
 
 /// The opening handshake of a WebSocket client (RFC 6455, section 4): pure.
 package struct WebSocketHandshake {
-  /// The largest answer to take, in bytes.
+  /// The largest accepted answer, in bytes.
   static let limit = 16_384
 
-  /// What the client writes first.
+  /// The first bytes that the client writes.
   package let requestBytes: [UInt8]
   private let accept: String
 
-  /// `nonce` is 16 random bytes.
+  /// Creates a handshake; `nonce` is 16 random bytes.
   ///
-  /// Throws `internal` where libcrypto is not there.
+  /// Throws `internal` without libcrypto.
   package init(
     _ address: WebAddress,
     nonce: [UInt8],
@@ -30,7 +30,7 @@ package struct WebSocketHandshake {
     requestBytes = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
   }
 
-  /// What a server makes of a key: base64 of SHA-1 over key and GUID (section 4.2.2).
+  /// The server's answer to a key: base64 of SHA-1 over key and GUID (section 4.2.2).
   package static func accept(for key: String) throws(Fault) -> String {
     if let problem = unsafe tender_crypto_open() {
       throw Fault(.internal, code: "library_missing", unsafe String(cString: problem))
@@ -43,16 +43,16 @@ package struct WebSocketHandshake {
     return Base64.encode(digest)
   }
 
-  /// What an answer so far comes to.
+  /// The state of an answer that has arrived in part.
   package enum Progress: Sendable, Equatable {
     case incomplete
-    /// The bytes behind the handshake belong to the connection.
+    /// The handshake is complete. `rest` are the first bytes of the connection.
     case open(rest: [UInt8])
     case refused(status: Int)
     case broken(String)
   }
 
-  /// Reads the answer as far as it has come.
+  /// Reads the bytes of the answer that have arrived.
   package func read(_ answer: [UInt8]) -> Progress {
     guard let end = Self.endOfHead(answer) else {
       return answer.count > Self.limit ? .broken("its answer is too long") : .incomplete
@@ -95,7 +95,7 @@ package struct WebSocketHandshake {
     character == " " || character == "\t"
   }
 
-  /// Where the empty line begins that ends the head.
+  /// The start of the empty line that ends the head.
   private static func endOfHead(_ bytes: [UInt8]) -> Int? {
     guard bytes.count >= 4 else { return nil }
     let mark: [UInt8] = [13, 10, 13, 10]
