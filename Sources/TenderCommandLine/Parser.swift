@@ -1,29 +1,29 @@
 package import TenderModel
 
-/// What a command line turned out to be.
+/// The result of parsing a command line.
 package enum ParsedLine: Sendable {
   case run(Invocation)
-  /// Help for a command's words or a topic; what to try where there are none. The options say which provider it is
-  /// about.
+  /// Help for a command or a topic, or the start page without words. The options choose the provider that it
+  /// is about.
   case help([String], Invocation)
-  /// The version: of the command `version`, as that was asked for; nil for the option.
+  /// The version. The invocation is that of the command `version`; nil for the option.
   case version(Invocation?)
 }
 
-/// Words on a command line become an invocation, or a `usage` fault that names the word.
+/// Turns command-line arguments into an invocation, or into a `usage` fault that names the wrong argument.
 package struct Parser {
   private let catalogue: Catalogue
-  /// The overview's name among the pages of help.
+  /// The name of the overview among the pages of help.
   private static let program = "tender"
 
-  /// A parser of what a catalogue defines.
+  /// Creates a parser for a catalogue.
   package init(_ catalogue: Catalogue) { self.catalogue = catalogue }
 
-  /// Parses the arguments behind the program's name.
+  /// Parses the arguments after the program's name.
   ///
-  /// Options may stand anywhere; `--` ends them.
+  /// Options may come anywhere. `--` ends them.
   ///
-  /// The card-number guard looks at every argument before anything else.
+  /// The card-number guard checks every argument before anything else.
   package func parse(_ arguments: [String]) throws(Fault) -> ParsedLine {
     try CardNumberGuard.check(arguments)
     let tokens = try Tokens(arguments, catalogue)
@@ -64,9 +64,9 @@ package struct Parser {
     return tokens.typed.has(Keys.version) ? .version(nil) : .run(invocation)
   }
 
-  /// An invocation of a command, whether its options were words or members of a batch's line.
+  /// Creates an invocation of a command from options or from the members of a batch's line.
   ///
-  /// Throws `usage` for what the command does not take.
+  /// Throws `usage` for an option that the command does not have.
   package static func invocation(
     of command: Command,
     _ typed: TypedOptions,
@@ -80,7 +80,7 @@ package struct Parser {
         "see: tender help \(command.name)"
       )
     }
-    // Words are read before the command is known: an option of this name may be repeated with another one.
+    // Arguments are read before the command is known. Another option of this name may be repeatable.
     for option in command.options where !option.repeats && option.value != .flag {
       guard typed.values[option.name, default: []].count > 1 else { continue }
       throw .usage("bad_value", "--\(option.name) was given twice", "give it once")
@@ -117,13 +117,13 @@ package struct Parser {
   }
 }
 
-/// Arguments taken apart into options with their values, and operands.
+/// Arguments, split into options with their values, and operands.
 private struct Tokens {
   var typed = TypedOptions()
   var operands: [String] = []
 
   private let catalogue: Catalogue
-  /// What has not been taken apart yet.
+  /// The arguments that are not read yet.
   private var rest: ArraySlice<String>
 
   init(_ arguments: [String], _ catalogue: Catalogue) throws(Fault) {
@@ -153,7 +153,7 @@ private struct Tokens {
     try take(option, given: parts.count > 1 ? String(parts[1]) : nil, typed: typed)
   }
 
-  /// Short flags may share a dash; the last of them may take a value.
+  /// Short flags may share a dash. The last of them may have a value.
   private mutating func takeShort(_ argument: String) throws(Fault) {
     var letters = argument.dropFirst()
     while let letter = letters.popFirst() {
@@ -172,7 +172,7 @@ private struct Tokens {
   private mutating func take(_ option: Option, given: String?, typed: String) throws(Fault) {
     var value = given
     if given == nil, case .required = option.value {
-      // An empty variable in a shell leaves the next option here.
+      // An empty shell variable puts the next option in place of the value.
       if let next = rest.first, next.hasPrefix("-"), next != "-" {
         throw .usage(
           "bad_value",
@@ -182,7 +182,7 @@ private struct Tokens {
       }
       value = rest.popFirst()
     }
-    // An optional value stands behind =; one that can be nothing else is taken for it all the same.
+    // An optional value comes after `=`. A separate word that can only be the value is accepted too.
     if given == nil, case .optional = option.value, let next = rest.first,
       next.last?.isLetter == true, (try? TimeText.milliseconds(next, option: typed)) != nil
     {
@@ -192,17 +192,17 @@ private struct Tokens {
   }
 }
 
-/// Options with their values, each checked against its definition as it comes.
+/// Options with their values. Each is checked against its definition when it is added.
 package struct TypedOptions: Sendable {
   fileprivate private(set) var values: [String: [String]] = [:]
-  /// The names in the order in which they came first.
+  /// The names in the order of their first use.
   fileprivate private(set) var order: [String] = []
 
   package init() {}
 
   fileprivate func has(_ flag: Key<Bool>) -> Bool { values[flag.option.name] != nil }
 
-  /// Takes an option with its value, nil where none was given; `typed` is the option as it was typed.
+  /// Adds an option with its value; nil without one. `typed` is the option's name as typed.
   ///
   /// Throws `usage`.
   package mutating func add(_ option: Option, _ given: String?, typed: String) throws(Fault) {
@@ -226,14 +226,14 @@ package struct TypedOptions: Sendable {
 }
 
 extension Suggestion {
-  /// A hint at the name that was probably meant, else another one.
+  /// Returns a hint to the name that was probably meant, else another hint.
   package static func hint(for typed: String, among names: [String], else hint: String) -> String {
     nearest(to: typed, among: names).map { "did you mean \($0)?" } ?? hint
   }
 }
 
 extension Fault {
-  /// An option that no command has; the hint names the page of the command that was typed before it.
+  /// An option that no command has. The hint names the page of the command before it.
   fileprivate static func unknownOption(
     _ typed: String,
     _ operands: [String],
@@ -256,7 +256,7 @@ extension Fault {
     return usage("unknown_command", "unknown command \(word)", hint)
   }
 
-  /// The second word of a group is missing, or none of its words.
+  /// The second word of a group is missing or unknown.
   fileprivate static func unknownWord(
     _ group: String,
     _ typed: String?,

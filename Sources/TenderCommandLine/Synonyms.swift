@@ -1,6 +1,6 @@
-/// What other tools call the commands, for whoever types their words.
+/// Names of other tools for the commands.
 package enum Synonyms {
-  /// Each command, and what else it is called.
+  /// Each command with its other names.
   package static let words: [(command: String, typed: [String])] =
     """
     transact: charge pay payment payments purchase sale sell authorize authorise create buy
@@ -24,10 +24,10 @@ package enum Synonyms {
       return (String(sides[0]), sides[1].split(separator: " ").map(String.init))
     }
 
-  /// Options by the names that other tools have for them.
+  /// Options by their names in other tools.
   static let options = ["last4": "last-four", "card": "last-four"]
 
-  /// The command that does what a word means elsewhere; nil for one that means nothing known.
+  /// The command with this other name; nil if there is none.
   static func command(for typed: String) -> String? {
     words.first { $0.typed.contains(typed.lowercased()) }?.command
   }

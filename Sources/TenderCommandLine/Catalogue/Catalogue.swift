@@ -1,24 +1,24 @@
 internal import TenderModel
 
-/// Everything that can be typed: the one definition that all else derives from.
+/// All commands and options. Parser, help, completions and manual read this one definition.
 ///
-/// It is made of what every provider shares and what each module adds.
+/// It joins the shared definitions and those of each provider's module.
 package struct Catalogue: Sendable {
   /// This version of the program.
   package static let version = "0.1.0"
 
-  /// Every provider that this program speaks to.
+  /// Every provider of this program.
   package let modules: [any ProviderModule]
 
-  /// Every option, whichever command takes it.
+  /// Every option of any command.
   package let options: [Option]
 
-  /// What every command is before its providers add to it.
+  /// The commands without the additions of their providers.
   ///
-  /// Each is made when it is asked for: a short command must not wait for the rest.
+  /// Each is made on demand, so that a short command does not wait for the others.
   private let definitions: [@Sendable () -> Command]
 
-  /// The catalogue of a program that has these commands and speaks to these providers.
+  /// Creates the catalogue of a program with these commands and providers.
   package init(_ commands: [@Sendable () -> Command], _ modules: [any ProviderModule]) {
     definitions = commands + [{ Self.help }, { Self.versionCommand }]
     self.modules = modules
@@ -28,9 +28,9 @@ package struct Catalogue: Sendable {
   /// Every command, in the order in which help lists them.
   package var commands: [Command] { definitions.map { $0().used(by: modules, among: options) } }
 
-  /// The command of some words, with what one provider adds to it, or all; nil where there is none.
+  /// Returns a command with the additions of one provider, or of all; nil if there is none.
   ///
-  /// `journal settle` is the name that `journal resolve` had.
+  /// `journal settle` is the old name of `journal resolve`.
   package func command(
     _ words: [String],
     for module: (any ProviderModule)? = nil
@@ -40,7 +40,7 @@ package struct Catalogue: Sendable {
     return found?.used(by: module.map { [$0] } ?? modules, among: options)
   }
 
-  /// The first words of two-word commands.
+  /// The first words of commands with two words.
   package var groups: [String] {
     var groups: [String] = []
     for command in definitions.map({ $0() })

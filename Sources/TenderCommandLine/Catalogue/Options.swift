@@ -1,7 +1,7 @@
 import TenderModel
 
 extension Catalogue {
-  /// Every option, whichever command takes it, in the order in which help groups them.
+  /// Every option of any command, in the order in which help groups them.
   static func options(_ modules: [any ProviderModule]) -> [Option] {
     let currencies = modules.map { "\($0.name.text): \($0.currency)" }.joined(separator: ", ")
     let currency = Keys.currency.option.with(summary: "the ISO 4217 code (\(currencies))")
@@ -10,13 +10,13 @@ extension Catalogue {
       Keys.amount.options + [currency] + payment.flatMap(\.options)
       + modules.flatMap { $0.options.flatMap(\.options) }
       + others.flatMap(\.options) + [provider] + general.flatMap(\.options)
-    // One that all know may be among a provider's own too.
+    // A provider may list a shared option too. It appears once.
     return all.indices.filter { place in !all[..<place].contains { $0 === all[place] } }.map {
       all[$0]
     }
   }
 
-  /// What steers the simulator.
+  /// The options of the simulator.
   package static let simulation: [any OptionKey] = [
     Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock,
   ]

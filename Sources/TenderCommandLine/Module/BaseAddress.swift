@@ -2,9 +2,9 @@ package import TenderModel
 internal import TenderSystem
 
 extension Settings {
-  /// A base address from the environment: scheme, host and port that stand in for a provider's.
+  /// Returns a base address from the environment. Its scheme, host and port replace those of a provider.
   ///
-  /// Throws `usage` for anything else, and for what is not encrypted and leaves this machine.
+  /// Throws `usage` for anything else, and for an address outside of this machine without encryption.
   package func base(_ variable: String, _ schemes: [String]) throws(Fault) -> String? {
     guard let text = environment[variable] else { return nil }
     guard let address = WebAddress(text), schemes.contains(address.scheme),
@@ -26,10 +26,10 @@ extension Settings {
 }
 
 extension Settings {
-  /// Whether base addresses may be set for an env: never for live money.
+  /// Whether base addresses may be set for an env. They never may for live money.
   ///
-  /// A build for tests alone lets the live path run against this machine, where its tests say so; the
-  /// code for that is not in a release.
+  /// Only a build for tests can send the live path to this machine, if a test asks for that. A release does
+  /// not have that code.
   package func mayRedirect(_ env: Env) -> Bool {
     #if DEBUG
     if environment["TENDER_TEST_LIVE"] == "loopback" { return true }
@@ -47,7 +47,7 @@ extension Fault {
     )
   }
 
-  /// Some of the base addresses that a command needs are set, and these are not.
+  /// Some of the base addresses that a command needs are set. `missing` are not.
   package static func basesMissing(_ missing: [String]) -> Fault {
     Fault.badAddress(
       "some base addresses are set, and \(missing.joined(separator: " and ")) "

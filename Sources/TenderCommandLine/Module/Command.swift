@@ -3,17 +3,17 @@ package import TenderModel
 
 /// The definition of one command.
 package struct Command: Sendable {
-  /// What stands behind the command besides options.
+  /// An argument of the command that is not an option.
   package struct Operand: Sendable, Hashable {
     package let name: String
     package let isOptional: Bool
-    /// Whether --id may stand for it: then it is optional to the parser alone.
+    /// Whether --id may replace it. Then only the parser treats it as optional.
     package let orID: Bool
     package let repeats: Bool
     package let choices: [String]
     package let completion: Option.Completion
 
-    /// An operand as help names it; `choices` are the only words that are taken.
+    /// Creates an operand with its name in help. `choices` are the only accepted words.
     package init(
       _ name: String,
       optional: Bool = false,
@@ -31,18 +31,18 @@ package struct Command: Sendable {
     }
   }
 
-  /// A line to type, and what it does.
+  /// A line to type, with its effect.
   package struct Example: Sendable, Hashable {
     package let line: String
     package let meaning: String
 
-    /// A line that works as it stands, on a fresh home.
+    /// Creates a line that works unchanged, on a fresh home.
     package init(_ line: String, _ meaning: String) {
       self.line = line
       self.meaning = meaning
     }
 
-    /// The line as a shell takes it over several: parted before options, so that it fits 80 columns.
+    /// The line split for a shell. It is split before options, so that it fits 80 columns.
     package var lines: [String] {
       var lines: [String] = []
       var current = ""
@@ -58,11 +58,11 @@ package struct Command: Sendable {
     }
   }
 
-  /// What it does at a provider.
+  /// The effect of the command at a provider.
   package enum Work: Sendable, Hashable {
     /// It makes a payment or mandate, or a stored payment method (`storedMethod`).
     case makes(Payment.Kind)
-    /// It goes on with what was made, or undoes it.
+    /// It continues a payment or undoes it.
     case changes(Change)
     case looksUp(Payment.Kind)
     /// It asks no provider by itself, and uses the files of this machine.
@@ -80,24 +80,24 @@ package struct Command: Sendable {
     }
   }
 
-  /// What a command needs of this machine's journal and simulator.
+  /// The access of a command to this machine's journal and simulator.
   ///
-  /// A process whose command needs nothing of them is not contained: it reads nothing that others wrote.
+  /// A process with a command that needs neither is not contained, because it reads no data of others.
   package enum Files: Sendable, Hashable { case nothing, reads, writes }
 
-  /// What a command may reach besides the files that its words and its profile name.
+  /// The resources that a command may reach, besides the files that its arguments and its profile name.
   package enum Bounds: Sendable, Hashable {
     /// The simulated world.
     case world
-    /// The simulated world, and ports on which programs are served.
+    /// The simulated world, and the ports of `simulator serve`.
     case servedWorld
     /// The journal, and its providers with `--online`.
     case journal
-    /// The journal, and the provider of a payment in it, whatever its environment.
+    /// The journal, and the provider of any payment in it, in any environment.
     case providers
-    /// The journal, and the provider that its words and its profile choose.
+    /// The journal, and the provider that its arguments and its profile choose.
     case chosenProviders
-    /// The journal, any file, and what any profile names.
+    /// The journal, any file, and the resources that any profile names.
     case anyProfile
 
     /// Whether a provider may be asked.
@@ -109,11 +109,11 @@ package struct Command: Sendable {
     }
   }
 
-  /// What becomes of what was made.
+  /// The change of an existing payment.
   package enum Change: Sendable, Hashable { case confirm, cancel, refund }
 
   package let work: Work
-  /// What it makes or looks up; nil for any other command.
+  /// The kind of payment that it makes or looks up; nil for any other command.
   package var kind: Payment.Kind? {
     switch work {
     case .makes(let kind), .looksUp(let kind): kind
@@ -122,33 +122,34 @@ package struct Command: Sendable {
   }
   /// The words that name it: `["journal", "list"]`.
   package let words: [String]
-  /// Its page of help, of which only help reads more than the words.
+  /// Its page of help. Only help reads more of it than the name.
   private let page: String
-  /// What providers add to the page.
+  /// The additions of providers to the page.
   private var uses: [CommandUse] = []
   package let operands: [Operand]
-  /// The names of its options, the general ones left out.
+  /// The names of its options, without the general ones.
   package private(set) var optionNames: [String] = []
-  /// The options that it takes whoever is asked.
+  /// The options that it has for every provider.
   private let keys: [any OptionKey]
-  /// Its own options, then the general ones; empty until a catalogue has given it its providers.
+  /// Its options, then the general ones; empty until a catalogue has added the providers.
   package private(set) var options: [Option] = []
-  /// Who uses an option that not every provider uses.
+  /// The providers of each option that not every provider uses.
   private var users: [String: [String]] = [:]
   private let ownExits: [Fault.Kind]
-  /// Values of its options that help does not offer, since it only explains them or they are old names; an
-  /// option without any is not shown at all.
+  /// Values of its options that help does not offer: it explains them only, or they are old names. An option
+  /// without values is not shown.
   let unoffered: [String: [String]]
-  /// What an option means to this command, where it is not what its definition says.
+  /// The meaning of an option for this command, if it differs from the definition.
   private let meanings: [String: String]
   package let bounds: Bounds
   /// The columns of `--output csv`; empty if the command has no such output.
   package let csv: [String]
 
-  /// A command by its page of help, with the options that it takes whoever is asked; providers add their own.
+  /// Creates a command from its page of help, with the options that it has for every provider. Providers add
+  /// more.
   ///
-  /// The page's first line has the words and what they do. The paragraphs follow, an empty line between two, then
-  /// the examples, each as `$ LINE # MEANING`.
+  /// The page's first line has the command and its summary. The paragraphs follow, with an empty line between
+  /// two, then the examples, each as `$ LINE # MEANING`.
   package init(
     _ work: Work,
     _ page: String,
@@ -173,12 +174,12 @@ package struct Command: Sendable {
     self.meanings = meanings
   }
 
-  /// The lines of the page; the first one has the words.
+  /// The lines of the page. The first one has the command.
   private var lines: [Substring] {
     page.split(separator: "\n", omittingEmptySubsequences: false)
   }
 
-  /// What it does, in one line.
+  /// Its effect, in one line.
   package var summary: String { String(lines[0].trimmingPrefix(name + ": ")) }
 
   /// The page's paragraphs and examples, each on one line.
@@ -192,7 +193,7 @@ package struct Command: Sendable {
     }
   }
 
-  /// Paragraphs, wrapped by whoever prints them.
+  /// The paragraphs. The caller wraps them.
   package var description: [String] {
     parts.filter { !$0.hasPrefix("$ ") } + uses.flatMap(\.description)
   }
@@ -204,7 +205,7 @@ package struct Command: Sendable {
     } + uses.flatMap(\.examples)
   }
 
-  /// The exit statuses that it can give, besides 0, 1 and 2.
+  /// The exit statuses that it can have, besides 0, 1 and 2.
   package var exits: [Fault.Kind] {
     let waits = keys.flatMap(\.options).contains { $0 === Keys.wait.option }
     return ownExits + (waits ? [.pending] : [])
@@ -213,7 +214,7 @@ package struct Command: Sendable {
   /// The words with a space between.
   package var name: String { words.joined(separator: " ") }
 
-  /// The same command with what its providers add to it.
+  /// Returns the command with the additions of its providers.
   package func used(by modules: [any ProviderModule], among known: [Option]) -> Command {
     var command = self
     command.optionNames = keys.flatMap(\.options).map(\.name)
@@ -225,8 +226,8 @@ package struct Command: Sendable {
         command.users[option, default: []].append(module.name.text)
       }
     }
-    // By place: an option is large, and each comparison of a copy takes all of its parts along.
-    // A name such as --limit has another meaning for some commands: a command's own option comes first.
+    // Options are compared by position, because comparing copies of them is slow. A name such as --limit can
+    // have several meanings: a command's option comes before others of that name.
     let keyed = keys.flatMap(\.options)
     let own = command.optionNames.compactMap { name in
       known.indices.first { place in
@@ -245,10 +246,10 @@ package struct Command: Sendable {
     return command
   }
 
-  /// Those that use an option with this command; nil where whoever is asked does.
+  /// The providers that use an option of this command; nil if all do.
   package func users(of option: String) -> [String]? { users[option] }
 
-  /// The options as help shows them.
+  /// The options that help shows.
   package var shownOptions: [Option] {
     options.filter { unoffered[$0.name] != [] }.map { option in
       let shown = unoffered[option.name].map { option.without($0) } ?? option
@@ -256,7 +257,7 @@ package struct Command: Sendable {
     }
   }
 
-  /// The line that shows how it is called.
+  /// The usage line.
   package var usage: String {
     let operands = operands.map { operand in
       let text = operand.name + (operand.repeats ? "..." : "")

@@ -7,12 +7,12 @@ package struct ConfigFile: Sendable {
   package let path: String
   package let defaultProfile: String?
   package let profiles: [String: JSONObject]
-  /// What variables set in place of members of providers' sections, by provider.
+  /// Members of providers' sections that come from variables, by provider.
   var sections: JSONObject = [:]
-  /// Runs the programs that give credentials; nil for commands that need none.
+  /// Runs the programs that print credentials; nil for commands that need none.
   var programs: SecretPrograms?
 
-  /// A profile with those members.
+  /// Returns a profile with those members.
   func adding(to profile: JSONObject) -> JSONObject {
     var profile = profile
     for provider in sections.members {
@@ -30,9 +30,9 @@ package struct ConfigFile: Sendable {
     "mark_dir", "containment",
   ]
 
-  /// Reads the file; an absent one is empty unless it was named.
+  /// Reads the file. A missing file is empty, unless it was named.
   ///
-  /// `milliseconds` is how long it may take to come, from a pipe for one. Throws `usage` for what is wrong.
+  /// `milliseconds` limits the wait for it, for example from a pipe. Throws `usage` for an error in it.
   package init(
     path: String,
     isNamed: Bool,
@@ -84,7 +84,7 @@ package struct ConfigFile: Sendable {
       throw .config(path, "default_profile \(name.quotedForMessage) is no profile", nil)
     }
     let holdsSecret = profiles.values.contains { profile in
-      // The password in the address of a journal.
+      // The address of a journal may contain a password.
       profile.text("journal").map { $0.contains("@") || $0.contains("password") } ?? false
         || modules.contains { module in
           profile[module.name.text]?.object.map(module.section.holdsSecret) ?? false
@@ -95,9 +95,9 @@ package struct ConfigFile: Sendable {
     }
   }
 
-  /// Checks what a profile says; a name that the file does not have passes.
+  /// Checks the values of a profile. A name that the file does not have passes.
   ///
-  /// Throws `usage` for what is wrong with it.
+  /// Throws `usage` for an error.
   package func check(_ name: String, _ modules: [any ProviderModule]) throws(Fault) {
     guard let profile = profiles[name] else { return }
     let place = "profiles.\(name)."
@@ -107,9 +107,9 @@ package struct ConfigFile: Sendable {
     try Self.checkValues(profile, modules, path, place)
   }
 
-  /// Checks what a profile says, and that its files and programs are on this machine.
+  /// Checks the values of a profile, and that its files and programs are on this machine.
   ///
-  /// No program runs. Throws `usage` for what is wrong.
+  /// No program runs. Throws `usage` for an error.
   package func checkWhole(
     _ name: String,
     _ modules: [any ProviderModule],
@@ -129,7 +129,7 @@ package struct ConfigFile: Sendable {
     }
   }
 
-  /// The credentials that a profile gives for a provider, each with its place in the profile.
+  /// The credentials that a profile has for a provider, each with its place in the profile.
   private func credentials(
     of name: String,
     _ module: any ProviderModule
@@ -154,7 +154,7 @@ package struct ConfigFile: Sendable {
     }
   }
 
-  /// Refuses texts that look as if a shell would put a variable in their place.
+  /// Refuses texts that look like a variable for a shell.
   private func checkVariables(
     _ value: JSON,
     _ modules: [any ProviderModule],
@@ -165,7 +165,7 @@ package struct ConfigFile: Sendable {
     }
     for item in value.array ?? [] { try checkVariables(item, modules, place) }
     guard value.text?.isVariableReference == true else { return }
-    // It may be a secret that begins so: it is not shown.
+    // The text may begin a secret, so it is not shown.
     let place = place.dropLast()
     let words = place.split(separator: ".").map(String.init)
     let key = words.last ?? ""
@@ -222,7 +222,7 @@ package struct ConfigFile: Sendable {
     }
   }
 
-  /// What one provider's section may hold: known keys, values of their kind, files that are there.
+  /// Checks one provider's section: known keys, values of the right kind, and existing files.
   private static func checkSection(
     _ name: String,
     _ section: ConfigurationSection,

@@ -1,15 +1,15 @@
 package import TenderModel
 
-/// The form in which a profile gives a credential, by the end of its member's name.
+/// The form of a credential in a profile, by the end of its member's name.
 package enum CredentialForm: String, CaseIterable, Sendable {
   case text = ""
   case file = "_file"
-  /// An argument list, whose program prints it.
+  /// The argument list of a program that prints it.
   case command = "_command"
   /// The name of a variable.
   case variable = "_env"
 
-  /// What is wrong with a value of this form; nil where nothing is.
+  /// Returns the problem of a value of this form; nil if it is valid.
   func problem(_ value: JSON) -> ConfigurationSection.Problem? {
     switch self {
     case .text, .file:
@@ -49,14 +49,14 @@ extension String {
   }
 }
 
-/// What one provider's section of a profile may hold, and the variables beside it.
+/// The definition of one provider's section of a profile, and of its variables.
 package struct ConfigurationSection: Sendable {
-  /// What is wrong with a value.
+  /// The problem of a value.
   package struct Problem: Sendable {
     package let text: String
     package let hint: String?
 
-    /// What is wrong, as it stands behind the key's name, and what would be right.
+    /// Creates a problem. `text` follows the key's name in the message, and `hint` is a valid value.
     package init(_ text: String, hint: String? = nil) {
       self.text = text
       self.hint = hint
@@ -65,24 +65,25 @@ package struct ConfigurationSection: Sendable {
 
   /// One member of the section.
   package struct Key: Sendable {
-    /// What a value may be.
+    /// The form of a value.
     package enum Kind: Sendable {
-      /// Text, in one of the forms of `CredentialForm`; also in a variable (`TENDER_PROVIDER_NAME`, `…_FILE`).
+      /// Text, in one of the forms of `CredentialForm`; also in a variable (`TENDER_PROVIDER_NAME`,
+      /// `…_FILE`).
       case credential(isSecret: Bool)
-      /// The same, but in no configuration file.
+      /// A credential that is never in a configuration file.
       case variable
       /// Text; also in a variable (`TENDER_PROVIDER_NAME`), without a file.
       case text
-      /// Anything that has no problem; in a variable as JSON.
+      /// Any JSON without a problem; in a variable as JSON.
       case value
     }
 
     package let name: String
     package let kind: Kind
-    /// What is wrong with a value; nil where nothing is.
+    /// Returns the problem of a value; nil if it is valid.
     package let problem: @Sendable (JSON) -> Problem?
 
-    /// A member; without `problem` any value of its kind is taken.
+    /// Creates a member. Without `problem`, any value of its kind is accepted.
     package init(
       _ name: String,
       _ kind: Kind = .text,
@@ -93,7 +94,7 @@ package struct ConfigurationSection: Sendable {
       self.problem = problem
     }
 
-    /// Whether it is no credential; and whether it is text, not another JSON value.
+    /// Whether it is not a credential.
     package var isPlain: Bool {
       switch kind {
       case .text, .value: true
@@ -103,7 +104,7 @@ package struct ConfigurationSection: Sendable {
 
     var isText: Bool { if case .text = kind { true } else { false } }
 
-    /// Names of the members that it stands for.
+    /// The names of its members in the section.
     package var members: [String] {
       switch kind {
       case .credential: CredentialForm.allCases.map { name + $0.rawValue }
@@ -115,13 +116,13 @@ package struct ConfigurationSection: Sendable {
 
   package let keys: [Key]
 
-  /// A section with these members, in the order of `config show`.
+  /// Creates a section with these members, in the order of `config show`.
   package init(_ keys: [Key]) { self.keys = keys }
 
-  /// Names that may stand in the section.
+  /// The names that the section may have.
   var members: [String] { keys.flatMap(\.members) + ["_comment"] }
 
-  /// Credentials, by their keys.
+  /// The keys of the credentials.
   package var credentials: [String] {
     keys.filter { !$0.isPlain }.map(\.name)
   }

@@ -1,18 +1,18 @@
 package import TenderModel
 
-/// What a smoke test expects of a command: alternatives, and members of the record that must be so.
+/// The expected result of a command: alternatives, and required members of the record.
 package struct ExpectedResult: Sendable {
   private var statuses: [Status] = []
   private var exits: [Int] = []
   private var codes: [String] = []
-  /// Paths of the record with their values; `*` stands for any value that is there.
+  /// Paths of the record with their values. `*` means any value that is not empty.
   private var fields: [(path: [String], value: String)] = []
-  /// As it was typed.
+  /// The typed text.
   package let text: String
 
-  /// Reads `STATUS`, `exit:N`, `code:CODE` and `PATH=VALUE`, commas between.
+  /// Reads `STATUS`, `exit:N`, `code:CODE` and `PATH=VALUE`, with commas between them.
   ///
-  /// Throws `usage` for a word that is none of them.
+  /// Throws `usage` for any other word.
   package init(_ text: String, option: String) throws(Fault) {
     self.text = text
     for word in text.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
@@ -40,10 +40,10 @@ package struct ExpectedResult: Sendable {
     }
   }
 
-  /// The members of the record that are looked at, nested by dots.
+  /// The paths of the expected members, nested by dots.
   package var paths: [String] { fields.map { $0.path.joined(separator: ".") } }
 
-  /// Whether a result is one of those: its status (nil for a fault), exit status, error code and record.
+  /// Whether a result matches: its status (nil for a fault), exit status, error code and record.
   package func holds(
     _ status: Status?,
     exit: Int32,
@@ -51,7 +51,7 @@ package struct ExpectedResult: Sendable {
     _ record: JSONObject
   ) -> Bool {
     let isAny = statuses.isEmpty && exits.isEmpty && codes.isEmpty
-    // A part of the amount is not what a status alone expects.
+    // A status alone does not match a payment of a part of the amount.
     let isPart = exit == Fault.Kind.partPaid.exitStatus
     let isOne =
       !isPart && status.map { statuses.contains($0) } ?? false || exits.contains(Int(exit))
@@ -63,7 +63,7 @@ package struct ExpectedResult: Sendable {
       }
   }
 
-  /// A scalar of a record as text; nil where there is none.
+  /// A scalar of a record as text; nil without one.
   private static func text(at path: ArraySlice<String>, in value: JSON) -> String? {
     guard let first = path.first else {
       switch value {

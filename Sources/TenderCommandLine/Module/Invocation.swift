@@ -1,7 +1,7 @@
 import Synchronization
 package import TenderModel
 
-/// The names of the options that somebody has read.
+/// The names of the options that were read.
 private final class ReadNames: Sendable {
   private let names = Mutex<Set<String>>([])
 
@@ -10,18 +10,18 @@ private final class ReadNames: Sendable {
   func has(_ name: String) -> Bool { names.withLock { $0.contains(name) } }
 }
 
-/// What was asked for: typed words, checked against the catalogue, nothing resolved.
+/// A command with its typed options and operands, checked against the catalogue. Nothing else is resolved
+/// yet.
 package struct Invocation: Sendable {
   package let command: Command
-  /// What stood behind each option, in order; a flag has one empty value.
+  /// The values of each option, in order. A flag has one empty value.
   package let values: [String: [String]]
-  /// The operands in order, the ids given by `--id` after them.
+  /// The operands in order, followed by the ids of `--id`.
   package let operands: [String]
-  /// Those of the operands that `--id` exempts from the card-number guard.
+  /// The operands that `--id` exempts from the card-number guard.
   package let exemptIDs: [String]
 
-  /// The names of options that were not given for this command alone, but for all lines of a batch:
-  /// a line may leave them unused.
+  /// The options that were given for all lines of a batch. A single line may leave them unused.
   package let inherited: Set<String>
   private let read = ReadNames()
 
@@ -39,10 +39,9 @@ package struct Invocation: Sendable {
     }
   }
 
-  /// Throws `usage` for an option that says what is to be done, and that nobody has read: once all that is to
-  /// be done is known, it would be ignored.
+  /// Throws `usage` for an option of the order that was not read. It would be ignored.
   package func checkRead(by provider: ProviderName) throws(Fault) {
-    // These say how it is shown, waited for and tried out, and are read meanwhile.
+    // Options of these groups concern display, waiting and tests. They are read later.
     let others: [Option.Group] = [.control, .general, .server, .simulator]
     for option in command.options
     where values[option.name] != nil && !inherited.contains(option.name) && !read.has(option.name)
@@ -55,7 +54,7 @@ package struct Invocation: Sendable {
     }
   }
 
-  /// The same with an option that was not typed; one that was typed stays.
+  /// Returns the invocation with one more option. An option that was typed stays.
   package func adding(_ option: Option, _ value: String = "") -> Invocation {
     Invocation(
       command: command,
@@ -66,7 +65,7 @@ package struct Invocation: Sendable {
     )
   }
 
-  /// Throws `usage` where standard input has more than one reader.
+  /// Throws `usage` if several options read standard input.
   func checkStandardInput() throws(Fault) {
     let options = command.options.count { option in
       option.readsStandardInput
@@ -83,14 +82,12 @@ package struct Invocation: Sendable {
 }
 
 extension Invocation {
-  /// The text of an option; nil where it was not given.
+  /// The text of an option; nil if it is absent.
   package subscript(_ key: Key<String>) -> String? { text(key) }
 
-  /// The value of an option; nil where it was not given.
+  /// Returns the value of an option; nil if it is absent.
   ///
-  /// An option that was given without its value has the one that help names.
-  ///
-  /// Throws `usage` for a text that is no such value.
+  /// An option without its value has the default that help names. Throws `usage` for an invalid text.
   package func value<Value>(_ key: Key<Value>) throws(Fault) -> Value? {
     guard has(key) else { return nil }
     if let text = text(key) { return try key.read(text) }
@@ -98,19 +95,19 @@ extension Invocation {
     return try key.read(usual)
   }
 
-  /// The text of an option as it was typed, for messages and for what hands it on.
+  /// The text of an option as typed, for messages and for other programs.
   package func text(_ key: any OptionKey) -> String? {
     key.options.lazy.compactMap { text($0) }.first
   }
 
-  /// The text of an option by its definition; nil where it was not given, or given without.
+  /// The text of an option by its definition; nil if it is absent or has no value.
   package func text(_ option: Option) -> String? {
     read.note(option.name)
     guard let value = values[option.name]?.last, !value.isEmpty else { return nil }
     return value
   }
 
-  /// Whether an option, or one of several that belong together, was given.
+  /// Whether an option, or one of several related ones, was given.
   package func has(_ key: any OptionKey) -> Bool {
     key.options.contains { option in
       read.note(option.name)
@@ -118,13 +115,13 @@ extension Invocation {
     }
   }
 
-  /// Every text of an option that may be repeated.
+  /// Every text of a repeatable option.
   package func all(_ key: Key<String>) -> [String] {
     read.note(key.option.name)
     return values[key.option.name] ?? []
   }
 
-  /// Those of some options that were given, in the order of the definitions.
+  /// The given ones of some options, in the order of the definitions.
   package func given(among keys: [any OptionKey]) -> [Option] {
     keys.flatMap(\.options).filter { values[$0.name] != nil }
   }

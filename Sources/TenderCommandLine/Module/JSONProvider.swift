@@ -3,27 +3,29 @@ package import TenderModel
 
 /// A provider that speaks JSON over HTTPS: one request for each operation, one answer.
 ///
-/// An adapter says what is asked and what an answer means. Recording, sending, finding out and the meaning of a
-/// failure are done here and in the engine.
+/// An adapter gives the requests and the meaning of the answers. This file and the engine record, send and
+/// look up, and decide the effect of a failure.
 package protocol JSONProvider: Provider {
   var client: JSONClient { get }
-  /// What an operation asks; the key of the operation goes where the provider wants it.
+  /// Returns the request of an operation. The adapter puts the operation's key in its place.
   func request(_ operation: Operation, of payment: Payment) throws(Fault) -> JSONRequest
-  /// What finds an operation whose answer was lost: by its key or id; nil where nothing does.
+  /// Returns the request that finds an operation with a lost answer, by its key or id; nil if none can.
   func question(_ operation: Operation, of payment: Payment) -> JSONRequest?
-  /// What finds a payment by the provider's id or by the merchant's reference; nil where nothing does.
+  /// Returns the request that finds a payment by the provider's id or by the merchant's reference; nil if
+  /// none can.
   func question(_ query: LookUp) -> JSONRequest?
-  /// What an answer says of an operation, or of a payment where there is none; nil where it says nothing of it.
+  /// Returns the outcome that an answer has for an operation, or for a payment without one; nil if it has
+  /// none.
   func outcome(_ answer: JSONObject, for operation: Operation?) -> Outcome?
 }
 
 /// A request in JSON.
 package struct JSONRequest: Sendable {
   package var method: HTTPMethod
-  /// Behind the base address, with its query.
+  /// The path after the base address, with its query.
   package var path: String
   package var body: JSON?
-  /// The value of the client's key header; nil where the key goes elsewhere, or none is sent.
+  /// The value of the client's key header; nil if the key is elsewhere, or none is sent.
   package var key: String?
 
   package init(_ method: HTTPMethod, _ path: String, _ body: JSON? = nil, key: String? = nil) {
@@ -34,19 +36,19 @@ package struct JSONRequest: Sendable {
   }
 }
 
-/// Sends requests in JSON, and says what a failure means for the money.
+/// Sends requests in JSON, and decides the effect of a failure on money.
 package struct JSONClient: Sendable {
   /// Scheme, host and port.
   package var base: String
   package var http: any HTTPExchange
   package var clock: any Clock
-  /// For each request, in milliseconds.
+  /// The time limit of each request, in milliseconds.
   package var timeout: Int
-  /// What proves who asks.
+  /// Header fields with the credentials.
   package var credentials: [HTTPRequest.Field]
   /// The header of an idempotency key.
   package var keyHeader = "Idempotency-Key"
-  /// The statuses that, by the provider's documents, say that a request was not carried out.
+  /// The statuses by which the provider, by its documents, refuses a request without executing it.
   package var refusals: Set<Int>
 
   package init(
@@ -65,9 +67,9 @@ package struct JSONClient: Sendable {
     self.refusals = refusals
   }
 
-  /// Sends a request; gives the answer's object, nil for a status 404 of a question.
+  /// Sends a request. Returns the answer's object; nil for a status 404 of a question.
   ///
-  /// Throws with effect unknown where a request with a permit may have been carried out.
+  /// Throws with effect unknown if a request with a permit may have been executed.
   func send(_ request: JSONRequest, _ permit: SendPermit? = nil) throws(Fault) -> JSONObject? {
     var fields = credentials + [HTTPRequest.Field("Accept", "application/json")]
     if request.body != nil { fields.append(HTTPRequest.Field("Content-Type", "application/json")) }

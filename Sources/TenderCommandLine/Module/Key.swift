@@ -1,19 +1,19 @@
 package import TenderModel
 
-/// One option, or several that belong together, as a command lists them.
+/// One option, or several related ones, as a command lists them.
 package protocol OptionKey: Sendable {
   /// The definitions, in the order in which help shows them.
   var options: [Option] { get }
 }
 
-/// An option together with the type of its value: the definition parses, the command reads a value.
+/// An option with the type of its value. The definition parses, and the command reads a value.
 package struct Key<Value>: OptionKey {
   package let option: Option
   private let parse: @Sendable (_ text: String, _ option: String) throws(Fault) -> Value
 
   package var options: [Option] { [option] }
 
-  /// An option whose text becomes a value.
+  /// Creates an option with a parsed value.
   ///
   /// `parse` throws `usage`.
   package init(
@@ -24,14 +24,14 @@ package struct Key<Value>: OptionKey {
     self.parse = parse
   }
 
-  /// The value that was typed behind the option.
+  /// Returns the value of a typed text.
   ///
   /// Throws `usage`.
   package func read(_ text: String) throws(Fault) -> Value { try parse(text, "--" + option.name) }
 }
 
 extension Key where Value == Bool {
-  /// A flag.
+  /// Creates a flag.
   package init(
     _ name: String,
     short: Character? = nil,
@@ -52,7 +52,7 @@ extension Key where Value == Bool {
 }
 
 extension Key where Value == String {
-  /// An option whose value is any text.
+  /// Creates an option with any text as its value.
   package init(
     _ name: String,
     short: Character? = nil,
@@ -84,14 +84,14 @@ where
   Value: CaseIterable & RawRepresentable & SendableMetatype, Value.RawValue == String,
   Value.AllCases == [Value]
 {
-  /// An option whose value is one of an enumeration.
+  /// Creates an option with a value of an enumeration.
   package init(
     _ name: String,
     _ group: Option.Group,
     _ placeholder: String,
     _ summary: String
   ) {
-    // No key path: one that is made in a generic function takes longer than all the rest of it.
+    // A key path would be slower: making one in a generic function takes longer than all other work here.
     let choices = Value.allCases.map { $0.rawValue }
     self.init(Option(name, group, .required(placeholder), choices: choices, summary)) {
       text,
@@ -105,7 +105,7 @@ where
 }
 
 extension Key where Value == Int {
-  /// An option whose value is a whole number of a range.
+  /// Creates an option with a whole number of a range.
   package init(
     _ name: String,
     _ group: Option.Group,
@@ -125,7 +125,7 @@ extension Key where Value == Int {
     }
   }
 
-  /// An option whose value is a length of time, in milliseconds.
+  /// Creates an option with a duration, in milliseconds.
   package static func duration(
     _ name: String,
     _ group: Option.Group,
@@ -139,7 +139,7 @@ extension Key where Value == Int {
 }
 
 extension Key where Value == Reference {
-  /// An option whose value is a reference.
+  /// Creates an option with a reference.
   package init(
     _ name: String,
     _ group: Option.Group,
@@ -159,7 +159,7 @@ package struct MoneyKey: OptionKey {
 
   package var options: [Option] { decimal.options + minor.options }
 
-  /// The option for the amount as people write it, and the one for minor units.
+  /// Creates the option for the decimal amount, and the one for minor units.
   package init(
     _ name: String,
     _ group: Option.Group,

@@ -1,6 +1,6 @@
 package import TenderModel
 
-/// The options that more than one room reads; a provider's own stand beside its module.
+/// The options that several rooms read. Options of one provider are beside its module.
 package enum Keys {
   package static let amount = MoneyKey(
     "amount",
@@ -8,7 +8,7 @@ package enum Keys {
     "the amount, such as 10.50",
     minor: "the amount in minor units, such as 1050"
   )
-  /// The summary lacks the currencies of the providers: the catalogue knows them.
+  /// The catalogue adds the providers' currencies to the summary.
   package static let currency = Key<String>("currency", .money, "CODE", "the ISO 4217 code")
   package static let reference = Key<Reference>(
     "reference",
@@ -346,7 +346,7 @@ package enum Keys {
     }
     return .standing(time)
   }
-  /// Without choices: the catalogue knows the providers.
+  /// It has no choices, because the catalogue adds the providers.
   package static let provider = Key<String>("provider", .general, "NAME", "the provider")
   package static let env = Key<Env>(
     "env",
@@ -459,7 +459,7 @@ package enum Keys {
 }
 
 extension Key where Value == TimeExpression {
-  /// A filter whose value is a time as people name it.
+  /// Creates a filter with a time in any form that people write.
   package init(_ name: String, _ summary: String) {
     self.init(Option(name, .filter, .required("TIME"), summary)) { text, option throws(Fault) in
       guard let time = TimeExpression(text) else {

@@ -1,22 +1,22 @@
-/// The definition of one option: parser, help, manual and completions all read it.
+/// The definition of one option. Parser, help, manual and completions read it.
 ///
-/// One object for each, since the catalogue is read by every command, and a copy of all of its parts would
-/// take longer than the parsing.
+/// It is a class, because every command reads the catalogue. Copies of all its parts would take longer than
+/// the parsing.
 package final class Option: Sendable {
-  /// What stands behind the name.
+  /// The value after the name.
   package enum Value: Sendable, Hashable {
-    /// Nothing: it is there or not.
+    /// No value: the option is present or absent.
     case flag
-    /// A value, shown in help under this name.
+    /// A value, with its name in help.
     case required(String)
-    /// A value that may be left out and is only taken with `=`.
+    /// An optional value, which is accepted only with `=`.
     case optional(String)
   }
 
-  /// What completions offer for the value; `newFiles` are files that the command makes.
+  /// The completions of the value. `newFiles` are files that the command creates.
   package enum Completion: Sendable, Hashable { case nothing, files, newFiles, folders }
 
-  /// Where help lists it.
+  /// The section of help that lists it.
   package enum Group: String, Sendable, Hashable, CaseIterable {
     case money = "Money"
     case payment = "Payment"
@@ -35,14 +35,14 @@ package final class Option: Sendable {
   package let value: Value
   package let group: Group
   package let repeats: Bool
-  /// The only values that are taken, where they are an enumeration.
+  /// The only accepted values of an enumeration; empty for any value.
   package let choices: [String]
   package let completion: Completion
   /// Whether it, or its value `-`, reads standard input.
   package let readsStandardInput: Bool
   package let summary: String
 
-  /// An option with a value; without `choices` any value is taken.
+  /// Creates an option with a value. Without `choices`, any value is accepted.
   package init(
     _ name: String,
     short: Character? = nil,

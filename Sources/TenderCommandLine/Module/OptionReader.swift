@@ -2,19 +2,19 @@ package import TenderEngine
 package import TenderModel
 internal import TenderSystem
 
-/// Options as values: amounts, fields, pairs, each checked and named in its fault.
+/// Reads options as values: amounts, fields, pairs. Each is checked, and named in its fault.
 package struct OptionReader {
   package let invocation: Invocation
-  /// The currency where none is given.
+  /// The default currency.
   package let currency: String
 
-  /// Reads what was typed; `currency` where none is given.
+  /// Creates a reader of an invocation, with a default currency.
   package init(_ invocation: Invocation, currency: String) {
     self.invocation = invocation
     self.currency = currency
   }
 
-  /// The currency that was named, else the one of the provider.
+  /// Returns the named currency, else the provider's default.
   ///
   /// Throws `usage`.
   package func currencyValue() throws(Fault) -> Currency {
@@ -30,7 +30,7 @@ package struct OptionReader {
     return currency
   }
 
-  /// The amount under one of two options; nil where neither is given.
+  /// Returns the amount of one of two options; nil without either.
   package func money(_ key: MoneyKey) throws(Fault) -> Money? {
     let currency = try currencyValue()
     let name = key.decimal.option.name
@@ -48,9 +48,9 @@ package struct OptionReader {
     }
   }
 
-  /// The amount under `--amount` or `--amount-minor`.
+  /// Returns the amount of `--amount` or `--amount-minor`.
   ///
-  /// Throws `usage` for none.
+  /// Throws `usage` without one.
   package func amount() throws(Fault) -> Money {
     guard let amount = try money(Keys.amount) else {
       throw .missingOption(
@@ -61,10 +61,10 @@ package struct OptionReader {
     return amount
   }
 
-  /// The part of a payment that is captured or refunded; nil for all that is left.
+  /// Returns the part of a payment to capture or refund; nil for all that is left.
   ///
-  /// In the payment's own currency alone: digits that are meant in another would be another sum. Throws
-  /// `usage`.
+  /// It must be in the payment's currency, since the same digits in another currency are another amount.
+  /// Throws `usage`.
   package func part(of payment: Payment?) throws(Fault) -> Money? {
     let amount = try money(Keys.amount)
     let isRest = invocation.has(Keys.rest)
@@ -90,7 +90,7 @@ package struct OptionReader {
     return amount
   }
 
-  /// The `FIELD=VALUE` pairs of an option, each field known, given once, and of the right shape.
+  /// Returns the `FIELD=VALUE` pairs of an option. Each field must be known, given once, and valid.
   package func fields(_ key: Key<String>, among known: [String]) throws(Fault) -> JSONObject {
     let option = key.option.name
     var fields: JSONObject = [:]
@@ -129,14 +129,14 @@ package struct OptionReader {
     )
   }
 
-  /// What the merchant keeps with a payment.
+  /// Returns the merchant's metadata of a payment.
   ///
   /// Throws `usage` for a card number in it.
   package func metadata() throws(Fault) -> JSONObject {
     try pairs(Keys.metadata, file: Keys.metadataFile)
   }
 
-  /// Something of the merchant's own: a JSON object in a file, and `KEY=VALUE` pairs over it.
+  /// Returns the merchant's data: a JSON object in a file, with `KEY=VALUE` pairs over it.
   package func pairs(_ key: Key<String>, file fileKey: Key<String>) throws(Fault) -> JSONObject {
     let (option, fileOption) = (key.option.name, fileKey.option.name)
     var pairs: JSONObject = [:]
@@ -167,7 +167,7 @@ package struct OptionReader {
     return pairs
   }
 
-  /// Metadata is kept and shown: a card number has no business in it.
+  /// Metadata is stored and shown, so it may not contain a card number.
   private static func refuseCards(_ value: JSON) throws(Fault) {
     switch value {
     case .object(let object):
@@ -208,7 +208,7 @@ package struct OptionReader {
 }
 
 extension Fault {
-  /// A value that an option cannot take.
+  /// A value that an option does not accept.
   package static func badValue(_ option: String, _ text: String, hint: String) -> Fault {
     .usage("bad_value", "\(option) cannot be \(text.quotedForMessage)", hint)
   }

@@ -1,63 +1,64 @@
 package import TenderEngine
 package import TenderModel
 
-/// All that one provider is to this program: what it declares, and how it is made.
+/// The declaration of one provider, and the factory of its adapter.
 ///
-/// Command line, help, manual, completions, configuration, doctor, explain, batch and capabilities are
-/// made from the list of these; nothing else names a provider.
+/// Command line, help, manual, completions, configuration, doctor, explain, batch and capabilities read the
+/// list of modules. No other code names a provider.
 package protocol ProviderModule: Sendable {
   associatedtype Adapter: Provider
   var name: ProviderName { get }
-  /// The options that it defines; several modules may use one of them.
+  /// The options that it defines. Several modules may share one.
   var options: [any OptionKey] { get }
-  /// What each command takes for its sake.
+  /// The options and texts that it adds to each command.
   ///
-  /// An option that is not among them is refused where this provider is asked.
+  /// Any other option is refused for this provider.
   var uses: [CommandUse] { get }
-  /// Its part of a profile, and the variables that go with it.
+  /// Its part of a profile, and the variables of its members.
   var section: ConfigurationSection { get }
   var capabilities: [Capability] { get }
-  /// What it says in the pages that all share, and pages of its own.
+  /// Its texts in the shared pages, and its pages.
   var help: ModuleHelp { get }
-  /// The currency where none is named, as help says it.
+  /// The default currency, as help shows it.
   var currency: String { get }
-  /// What its own words mean; those of its documents, and error codes that tender gives for it.
+  /// The meanings of the terms in its documents, and of the error codes that tender has for it.
   var explanations: [Explanation] { get }
 
-  /// Members of its result that people ask for, as paths with dots, in the order of a table.
+  /// The most useful members of its result, as paths with dots, in the order of a table.
   var facts: [String] { get }
 
   /// The shapes that its result can have.
   var results: [ResultShape] { get }
-  /// Its result, members in the order of its documents.
+  /// Returns its result with the members in the order of its documents.
   func inKeyOrder(_ result: JSONObject) -> JSONObject
-  /// The adapter. Throws `usage`, `auth` or `state`.
+  /// Creates the adapter. Throws `usage`, `auth` or `state`.
   func make(_ session: any Session, _ env: Env) throws(Fault) -> Adapter
-  /// What the command of a session asks for, as its options say: one of the commands in `uses` that make or change
-  /// something.
+  /// Returns the order of the session's command, from its options. The command is one of those in `uses` that
+  /// make or change something.
   ///
-  /// `payment` is what a `confirm`, `cancel` or `refund` is about; nil for one that the journal does not know. Throws
-  /// `usage` or `refused`, and `unsupported` for what the provider cannot undo so.
+  /// `payment` is the payment of a `confirm`, `cancel` or `refund`; nil if the journal does not have it.
+  /// Throws `usage` or `refused`, and `unsupported` if the provider cannot undo the payment so.
   func order(_ session: any Session, _ env: Env, on payment: Payment?) throws(Fault) -> Order
-  /// The receipts of a payment as text, a copy for each side; nil where it has none.
+  /// Returns the receipts of a payment as text, one copy for each side; nil without any.
   func receipt(of payment: Payment, _ settings: Settings) -> String?
-  /// What `doctor` tries.
+  /// Returns the checks of `doctor`.
   func checks(_ session: any Session, _ env: Env) -> [Check]
-  /// Texts of its section that `config show` shows, each with the option that comes before it and its default.
+  /// Texts of its section that `config show` shows. Each has the option that comes before it, and its
+  /// default.
   var shown: [(key: String, option: any OptionKey, otherwise: String)] { get }
-  /// What a command may use besides the ports of its variables: it is bounded to that.
+  /// Returns the resources that a command may use besides the ports of its variables. All others are blocked.
   func resources(_ settings: Settings) -> [MachineResource]
 }
 
 extension ProviderModule {
-  /// Whether it has anything of the kind that a command is about.
+  /// Whether the provider supports a command.
   package func takes(_ command: Command) -> Bool { uses.contains { $0.command == command.name } }
 
   package var help: ModuleHelp { ModuleHelp() }
 
   package var facts: [String] { [] }
 
-  /// Whether a line of a batch may bring an instrument for it: then an option can as well.
+  /// Whether a line of a batch may have an instrument for it. Then an option can have one as well.
   package var takesInstruments: Bool {
     options.flatMap(\.options).contains { $0.name == Keys.instrumentDescriptor.option.name }
   }
@@ -77,9 +78,9 @@ extension ProviderModule {
   package func resources(_ settings: Settings) -> [MachineResource] { [] }
 }
 
-/// Something of this machine or its network that a provider's commands use.
+/// A resource of this machine or its network that a provider's commands use.
 package enum MachineResource: Sendable, Hashable {
-  /// A TCP port that is connected to, and one that is listened at.
+  /// A TCP port to connect to, and a port to listen at.
   case port(UInt16)
   case listener(UInt16)
   /// The node of a device.
@@ -87,7 +88,7 @@ package enum MachineResource: Sendable, Hashable {
   case bluetooth
 }
 
-/// What a command takes for a provider's sake.
+/// The options and texts that a provider adds to a command.
 package struct CommandUse: Sendable {
   package let command: String
   package let options: [any OptionKey]
@@ -95,7 +96,7 @@ package struct CommandUse: Sendable {
   package let description: [String]
   package let examples: [Command.Example]
 
-  /// The command by its words with a space between.
+  /// Creates a use of a command, named by its words with a space between them.
   package init(
     _ command: String,
     options: [any OptionKey] = [],
@@ -109,13 +110,13 @@ package struct CommandUse: Sendable {
   }
 }
 
-/// Something that a provider can do, or cannot.
+/// A line about an ability of a provider.
 package struct Capability: Sendable {
   package let name: String
   package let isSupported: Bool
   package let note: String
 
-  /// Something that the provider can do.
+  /// Creates the line of an ability that the provider has.
   package init(_ name: String, _ note: String) { self.init(name, true, note) }
 
   /// A line of `tender providers`.
@@ -126,15 +127,15 @@ package struct Capability: Sendable {
   }
 }
 
-/// One thing that `doctor` tries; gives what was found in words.
+/// One check of `doctor`, which returns its result as text.
 package struct Check {
   package let name: String
   package let run: () throws(Fault) -> String
 
-  /// What to do about something that no payment needs; nil where all is well.
+  /// Advice about a problem that stops no payment; nil if there is none.
   package let advice: () -> String?
 
-  /// A check that fails by throwing, and warns by advice.
+  /// Creates a check. It fails by a throw, and warns by its advice.
   package init(
     _ name: String,
     advice: @escaping () -> String? = { nil },
@@ -147,7 +148,8 @@ package struct Check {
 }
 
 extension Check {
-  /// Makes a module's provider, for which credentials must be set; `found` says which ones are in use, never what they are.
+  /// Checks that the credentials of a module's provider are set. `found` names those in use, and never shows
+  /// their values.
   package static func credentials(
     of module: any ProviderModule,
     _ session: any Session,
@@ -160,8 +162,8 @@ extension Check {
     }
   }
 
-  /// Asks a provider for a payment that cannot exist: what it answers shows that it can be reached, and
-  /// takes the credentials.
+  /// Looks up a payment that cannot exist. The answer shows that the provider can be reached, and accepts the
+  /// credentials.
   package static func lookUp(
     _ name: String,
     of provider: @escaping () throws(Fault) -> any Provider

@@ -1,18 +1,18 @@
 internal import TenderEngine
 package import TenderModel
 
-/// One provider's settings: its variables, its section of the profile, and on the simulator what the
-/// simulated side was given.
+/// The settings of one provider: its variables, its section of the profile, and on the simulator the
+/// simulated credentials.
 package struct ProviderSettings {
   package let session: any Session
   package let name: ProviderName
   package let env: Env
-  /// Its section of the profile; empty where there is none.
+  /// Its section of the profile; empty without one.
   package let section: JSONObject
-  /// What the simulated side was given; empty elsewhere.
+  /// The settings of the simulated provider; empty outside of the simulator.
   package let simulated: JSONObject
 
-  /// The settings of a provider in an env.
+  /// Creates the settings of a provider in an env.
   package init(_ session: any Session, _ name: ProviderName, _ env: Env) {
     self.session = session
     self.name = name
@@ -21,17 +21,17 @@ package struct ProviderSettings {
     simulated = env == .simulator ? session.simulated(name) : [:]
   }
 
-  /// A text of the section.
+  /// Returns a text of the section, else of the simulator.
   package func text(_ key: String) -> String? { section.text(key) ?? simulated.text(key) }
 
-  /// A credential by its key: profile, variable, simulator.
+  /// Returns a credential by its key: from profile, variable or simulator.
   ///
-  /// Throws `usage` where its source cannot be read, and what a signal asks for.
+  /// Throws `usage` if its source cannot be read, and the fault of a signal.
   package func credential(_ key: String) throws(Fault) -> String? {
     try session.settings.credential(name.text, key, session.signals) ?? simulated.text(key)
   }
 
-  /// The name of the source that gives a credential; empty for the simulator's own.
+  /// Returns the name of the source of a credential; empty for the simulator's.
   package func source(_ key: String) throws(Fault) -> String {
     try session.settings.sources(name.text, key).first?.name ?? ""
   }
@@ -44,9 +44,9 @@ package struct ProviderSettings {
     }
   }
 
-  /// A base address by the end of its variable's name, such as `api_url`.
+  /// Returns a base address by the end of its variable's name, such as `api_url`.
   ///
-  /// Throws `usage` for anything else than a scheme of these, host and port.
+  /// Throws `usage` for anything except one of these schemes, a host and a port.
   package func base(_ key: String, _ schemes: [String]) throws(Fault) -> String? {
     try session.settings.base(variable(key), schemes)
   }

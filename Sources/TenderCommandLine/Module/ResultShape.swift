@@ -2,12 +2,13 @@ package import TenderModel
 
 /// A shape that a provider's `result` can have, for the JSON Schema of records.
 ///
-/// Written as a line: what tells the shape, where its members are, and the members, such as
-/// `type=PT_TOKENIZE body: payment_method_id last_four? amount#`. A shape is told by a member that is there, or by
-/// its value. A member is text; `#` behind its name makes it a whole number, `!` a truth, `{}` an object, `[]` a
-/// list, and `?` after that an optional one. Members at the top have `.` for their place.
+/// It is written as a line: the member that identifies the shape, the place of the members, and the members.
+/// An example is `type=PT_TOKENIZE body: payment_method_id last_four? amount#`. A shape is identified by the
+/// presence of a member, or by its value. A member is text. After its name, `#` makes it a whole number, `!`
+/// a Boolean, `{}` an object, `[]` a list, and a final `?` makes it optional. The place of members at the top
+/// is `.`.
 package struct ResultShape: Sendable {
-  /// The member that tells the shape, and its value where that tells it.
+  /// The member that identifies the shape, and its value if that matters.
   package let name: String
   package let value: String?
   private let place: String
@@ -29,14 +30,15 @@ package struct ResultShape: Sendable {
     }
   }
 
-  /// The shapes of a table, one a line.
+  /// Returns the shapes of a table with one on each line.
   package static func table(_ text: String) -> [ResultShape] {
     text.split(separator: "\n").compactMap { ResultShape($0) }
   }
 
-  /// The names of the members of the shape that `told` tells, in their order; nil where the table has none.
+  /// Returns the names of the members of the shape that `told` identifies, in order; nil if the table has
+  /// none.
   ///
-  /// Only its line is read, since each payment asks.
+  /// Only its line is read, because each payment needs this.
   package static func names(_ told: String, in table: String) -> [String]? {
     let head = Array((told + " ").utf8)
     let line = Array(table.utf8).split(separator: UInt8(ascii: "\n")).first {
@@ -66,14 +68,14 @@ package struct ResultShape: Sendable {
     ]
   }
 
-  /// What tells this shape from others.
+  /// The condition that identifies this shape.
   private var told: JSONObject {
     var told: JSONObject = ["required": [.string(name)]]
     if let value { told["properties"] = [name: ["const": .string(value)]] }
     return told
   }
 
-  /// What holds where the result has this shape.
+  /// The schema of a result with this shape.
   private var rule: JSONObject {
     var inner: JSONObject = [
       "type": "object",

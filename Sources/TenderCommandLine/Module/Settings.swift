@@ -2,20 +2,20 @@ package import TenderEngine
 package import TenderModel
 package import TenderSystem
 
-/// Every setting with where it came from: option, environment, profile, default, in that order.
+/// Every setting with its origin: option, environment, profile, default, in that order.
 package struct Settings {
-  /// Where a value came from.
+  /// The origin of a value.
   package enum Origin: String { case option, environment, profile, `default` }
 
   /// A value and its source.
   package struct Value {
     package var text: String
     package var origin: Origin
-    /// The option, the variable or the member of the profile that gives it; empty for a default.
+    /// The option, variable or member of the profile with the value; empty for a default.
     package var source = ""
   }
 
-  /// Where a credential can be read.
+  /// A place with a credential.
   package struct CredentialSource {
     /// The variable, or the member of the profile with its section.
     package let name: String
@@ -26,7 +26,7 @@ package struct Settings {
 
   package let invocation: Invocation
   package let environment: Environment
-  /// Every provider that this program speaks to.
+  /// Every provider of this program.
   package let modules: [any ProviderModule]
   package private(set) var config: ConfigFile
   package private(set) var profileName: String?
@@ -34,7 +34,7 @@ package struct Settings {
 
   /// Reads the configuration file and chooses the profile.
   ///
-  /// A batch reads the file once for all of its lines: `known`. Throws `usage` for what is wrong with it.
+  /// A batch reads the file once for all of its lines: `known`. Throws `usage` for an error in it.
   package init(
     _ invocation: Invocation,
     _ environment: Environment,
@@ -74,7 +74,7 @@ package struct Settings {
     }
   }
 
-  /// The same under another profile of the file, as a line of a batch may choose it.
+  /// Returns the settings with another profile of the file, which a line of a batch can choose.
   package func using(_ name: String) -> Settings {
     var settings = self
     (settings.profileName, settings.profile) = (
@@ -83,9 +83,9 @@ package struct Settings {
     return settings
   }
 
-  /// Starts the helper that runs the programs of credentials, where the command may need one of them.
+  /// Starts the helper that runs the programs of credentials, if the command may need one of them.
   ///
-  /// Call it before any thread begins.
+  /// Call it before any thread starts.
   package mutating func startPrograms() {
     let command = invocation.command
     guard command.bounds.reachesProviders || invocation.has(Keys.online) else { return }
@@ -96,9 +96,9 @@ package struct Settings {
     if !programs.isEmpty { config.programs = SecretPrograms(programs, environment) }
   }
 
-  /// What variables say of the members of providers' sections: `TENDER_PROVIDER_KEY`.
+  /// Returns the members of providers' sections that variables set: `TENDER_PROVIDER_KEY`.
   ///
-  /// Credentials have their own ways. Throws `usage` for a value that the file could not have.
+  /// Credentials are read elsewhere. Throws `usage` for a value that the file could not have.
   private static func sections(
     _ environment: Environment,
     _ modules: [any ProviderModule]
@@ -127,12 +127,12 @@ package struct Settings {
     return sections
   }
 
-  /// A setting by its three names; nil where nothing says anything.
+  /// Returns a setting by its three names; nil if none of them is set.
   package func value(option: (any OptionKey)?, variable: String?, key: String?) -> Value? {
     values(option: option, variable: variable, key: key).first
   }
 
-  /// All that is said of a setting; the first value is used.
+  /// Returns all values of a setting. The first one is used.
   package func values(option: (any OptionKey)?, variable: String?, key: String?) -> [Value] {
     var found: [Value] = []
     if let option, let text = invocation.text(option) {
@@ -147,7 +147,7 @@ package struct Settings {
     return found
   }
 
-  /// All that is said of a text of a provider's section; the first value is used.
+  /// Returns all values of a text in a provider's section. The first one is used.
   package func values(option: any OptionKey, section: String, key: String) -> [Value] {
     let variable = "TENDER_\(section)_\(key)".uppercased()
     let own = profileName.flatMap { config.profiles[$0]?[section]?[key]?.text }
@@ -156,12 +156,12 @@ package struct Settings {
       .compactMap(\.self)
   }
 
-  /// The provider, where option, environment or profile names one.
+  /// The provider from option, environment or profile; nil if none names one.
   package func provider() throws(Fault) -> Value? {
     try value(Keys.provider, "provider", among: modules.map(\.name.text))
   }
 
-  /// The env, where option, environment or profile names one.
+  /// The env from option, environment or profile; nil if none names one.
   package func env() throws(Fault) -> Value? {
     try value(Keys.env, "env", among: Env.allCases.map(\.rawValue))
   }
@@ -182,7 +182,7 @@ package struct Settings {
     )
   }
 
-  /// How long one request may take, in milliseconds.
+  /// The time limit of one request, in milliseconds.
   package func timeout() throws(Fault) -> Int {
     let value = value(option: Keys.timeout, variable: "TENDER_TIMEOUT", key: "timeout")
     guard let value else { return 30_000 }
@@ -190,26 +190,27 @@ package struct Settings {
     return try TimeText.milliseconds(value.text, option: name)
   }
 
-  /// For how long after a send an effect may still appear at a provider, in milliseconds.
+  /// The time after a send in which an effect may still appear at a provider, in milliseconds.
   ///
-  /// What is not there before proves nothing. How long that takes is not public.
+  /// Before that, a missing effect proves nothing. The providers do not publish that time.
   package func lateWindow(_ env: Env) throws(Fault) -> Int {
     try window("late_window") ?? (env == .simulator ? 5000 : 60_000)
   }
 
-  /// Where a journal lies that several machines share; nil for the file in the state folder.
+  /// The address of a journal that several machines share; nil for the file in the state folder.
   package func journal() -> Value? {
     filled(value(option: nil, variable: "TENDER_JOURNAL", key: "journal"))
   }
 
-  /// The folder of the mark that tells a journal from its copies; nil for the one that the state folder is in.
+  /// The folder of the mark that tells a journal from its copies; nil for the parent of the state folder.
   package func markFolder() -> String? {
     filled(value(option: nil, variable: "TENDER_MARK_DIR", key: "mark_dir"))?.text
   }
 
   private func filled(_ value: Value?) -> Value? { value?.text.isEmpty == true ? nil : value }
 
-  /// For how long a sale that another machine left is taken over only by who says so, in milliseconds.
+  /// The time before a sale that another machine left is taken over, in milliseconds. An earlier takeover
+  /// needs consent.
   package func takeoverWindow() throws(Fault) -> Int {
     try window("takeover_window") ?? 600_000
   }
@@ -219,7 +220,7 @@ package struct Settings {
     return text == "0s" ? 0 : try TimeText.milliseconds(text, option: key)
   }
 
-  /// Where journal and simulator keep their files.
+  /// The folder of the files of journal and simulator.
   package func stateFolder() throws(Fault) -> Value {
     if let value = value(option: Keys.stateDir, variable: "TENDER_STATE_DIR", key: nil) {
       return value
@@ -230,12 +231,12 @@ package struct Settings {
     )
   }
 
-  /// Whether nobody may be asked.
+  /// Whether questions are forbidden.
   package var asksNobody: Bool {
     invocation.has(Keys.noInput) || environment["TENDER_NO_INPUT"].map { $0 != "0" } ?? isInCI
   }
 
-  /// Whether a CI system runs this: there is nobody to ask, whatever it takes for a terminal.
+  /// Whether a CI system runs this. Then no person can answer, even if there is a terminal.
   private var isInCI: Bool {
     environment["CI"].map { !["", "0", "false"].contains($0.lowercased()) } ?? false
   }
@@ -243,13 +244,13 @@ package struct Settings {
   /// Whether the profile refuses writes.
   package var isReadOnly: Bool { profile.text("mode") == "read-only" }
 
-  /// The name of the profile, where it refuses writes.
+  /// The name of the profile if it refuses writes; else nil.
   package var readOnlyProfile: String? { isReadOnly ? profileName ?? "" : nil }
 
-  /// The sources that give a credential; the first one is used.
+  /// Returns the sources of a credential. The first one is used.
   ///
-  /// A credential that the profile gives comes before a variable: a key that is exported for another account must not
-  /// go where the profile leads. Throws `usage` where a variable and its file are both set.
+  /// A credential of the profile comes before a variable, because a key exported for another account must not
+  /// go to the profile's host. Throws `usage` if a variable and its file are both set.
   package func sources(_ section: String, _ key: String) throws(Fault) -> [CredentialSource] {
     var found: [CredentialSource] = []
     for form in CredentialForm.allCases {
@@ -276,9 +277,9 @@ package struct Settings {
     return found + set
   }
 
-  /// A credential of a provider; nil where no source gives it.
+  /// Returns a credential of a provider; nil if no source has it.
   ///
-  /// Throws `usage` where its source cannot be read, and what a signal asks for.
+  /// Throws `usage` if its source cannot be read, and the fault of a signal.
   package func credential(
     _ section: String,
     _ key: String,
@@ -320,9 +321,9 @@ package struct Settings {
     return try secret(&bytes, path, name)
   }
 
-  /// A secret's text without the line end behind it; the bytes are wiped.
+  /// Returns a secret's text without the line end after it. The bytes are erased.
   ///
-  /// Throws `usage` where nothing is left.
+  /// Throws `usage` if nothing is left.
   package static func secret(
     _ bytes: inout [UInt8],
     _ path: String,

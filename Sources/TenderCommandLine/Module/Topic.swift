@@ -3,14 +3,14 @@ package import TenderModel
 /// A page of help that belongs to no command.
 package struct Topic: Sendable {
   package let name: String
-  /// Other words that people look for it by.
+  /// Other names of the topic.
   package let aliases: [String]
   package let summary: String
   private let section: PageFile.Section
-  /// What code says in it, by the names of its placeholders.
+  /// Returns the text that replaces a placeholder.
   private let part: @Sendable (String) -> [String]?
 
-  /// The paragraphs; those that begin with a space stay as they are.
+  /// The paragraphs. Lines that begin with a space are not wrapped.
   package var body: [String] {
     PageFile.certain { () throws(PageFile.Flaw) in try section.paragraphs(part) }
   }
@@ -40,35 +40,35 @@ package struct Topic: Sendable {
   }
 }
 
-/// What a module says in the pages that all providers share.
+/// A module's texts in the pages that all providers share.
 package struct ModuleHelp: Sendable {
-  /// The room whose file has its texts; nil where it has none.
+  /// The room whose file has its texts; nil without one.
   private let room: String?
   /// Variables besides those of its credentials.
   package let variables: [String]
-  /// Variables that replace its base addresses.
+  /// Variables with base addresses.
   package let addresses: [String]
 
-  /// What the file of a room says.
+  /// Creates the help from the file of a room.
   package init(_ room: String? = nil, variables: [String] = [], addresses: [String] = []) {
     self.room = room
     self.variables = variables
     self.addresses = addresses
   }
 
-  /// Members of `profiles` in the page about files, as JSON, each on lines of its own.
+  /// Members of `profiles` in the page about files, as JSON, each on separate lines.
   package var profiles: [String] { paragraphs("profiles") }
 
-  /// What the promises about its payments rest on.
+  /// The assumptions of the promises about its payments.
   package var assumptions: [String] { paragraphs("assumptions") }
 
-  /// What decides its payments on the simulator.
+  /// The rules that decide its payments on the simulator.
   package var simulation: [String] { paragraphs("simulation") }
 
-  /// What it wants to hear when it is asked about a payment.
+  /// The data that the provider's support asks for about a payment.
   package var quote: String? { paragraphs("quote").first }
 
-  /// The file of its texts; nil where it has none.
+  /// The file of its texts; nil without one.
   var file: PageFile? { room.map { .embedded($0) } }
 
   private func paragraphs(_ title: String) -> [String] {

@@ -1,4 +1,4 @@
-/// How many columns of a terminal a text takes.
+/// The width of texts on a terminal, in columns.
 package enum DisplayWidth {
   /// Blocks whose characters are wide (Unicode Standard Annex #11, East Asian Width W and F).
   private static let wide: [ClosedRange<UInt32>] = [
@@ -8,13 +8,13 @@ package enum DisplayWidth {
     0x20000...0x3fffd,
   ]
 
-  /// The columns that a text takes: two for a wide character or an emoji, none for a mark on another.
+  /// Returns the columns of a text: two for a wide character or an emoji, none for a combining mark.
   package static func columns(_ text: String) -> Int {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
     return text.reduce(0) { $0 + columns($1) }
   }
 
-  /// The characters from the start that fit so many columns.
+  /// Returns the characters from the start that fit into some columns.
   package static func prefix(_ text: String, columns limit: Int) -> String {
     var left = limit
     return String(
@@ -28,7 +28,7 @@ package enum DisplayWidth {
   private static func columns(_ character: Character) -> Int {
     var width = 0
     for scalar in character.unicodeScalars {
-      // It asks for the picture of what stands before it.
+      // This selector requests the emoji form of the character before it.
       if scalar.value == 0xfe0f { return 2 }
       width = max(width, columns(scalar))
     }

@@ -1,12 +1,12 @@
 private import CLibraries
 
-/// A text as a QR code that a phone reads off a terminal, by libqrencode.
+/// A text as a QR code that a phone can scan from a terminal, by libqrencode.
 package enum QRCode {
-  /// The code in half blocks, two modules a character, its quiet zone of four modules around it.
+  /// Returns the code in half blocks, two modules a character, with a quiet zone of four modules around it.
   ///
-  /// The zone is of ISO/IEC 18004, section 6.3.8. Nil where the library is absent, the text too long, or the
-  /// terminal narrower than the code. `isColoured` makes it dark on light whatever the terminal's
-  /// own colours are.
+  /// The zone is that of ISO/IEC 18004, section 6.3.8. Nil without the library, if the text is too long, or
+  /// if the terminal is narrower than the code. With `isColoured`, the code is dark on light, with any colors
+  /// of the terminal.
   package static func text(for content: String, width: Int, isColoured: Bool) -> String? {
     guard let modules = modules(of: content) else { return nil }
     let quiet = 4
@@ -21,7 +21,7 @@ package enum QRCode {
     for row in stride(from: 0, to: side, by: 2) {
       if isColoured { text += "\u{1b}[97;40m" }
       for column in 0..<side {
-        // Light modules are drawn, dark ones left: terminals are dark more often than not.
+        // Light modules are drawn and dark ones left out, because most terminals are dark.
         switch (isDark(row, column), row + 1 < side ? isDark(row + 1, column) : true) {
         case (false, false): text += "█"
         case (false, true): text += "▀"

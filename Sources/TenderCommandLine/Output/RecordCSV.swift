@@ -1,9 +1,9 @@
 package import TenderModel
 
-/// Records as rows of a CSV file (RFC 4180): commas, quotes where needed, lines that end with CR and LF.
+/// Records as rows of a CSV file (RFC 4180): commas, quotes if needed, lines that end with CR and LF.
 ///
-/// Amounts are decimals in their currency, such as `10.50`. A text that a spreadsheet would take for a
-/// formula begins with an apostrophe.
+/// Amounts are decimals in their currency, such as `10.50`. A text that a spreadsheet would read as a formula
+/// begins with an apostrophe.
 package enum RecordCSV {
   /// The columns of payments. They are always the same, and unused ones are empty.
   package static let payments = [
@@ -42,7 +42,7 @@ package enum RecordCSV {
 
   private static func row(_ cells: [String]) -> String { cells.joined(separator: ",") + "\r\n" }
 
-  /// Returns a text that no spreadsheet takes for a formula.
+  /// Returns a text that no spreadsheet reads as a formula.
   private static func harmless(_ text: String) -> String {
     guard let first = text.first, "=+-@＝＋－＠".contains(first) else { return text }
     return "'" + text

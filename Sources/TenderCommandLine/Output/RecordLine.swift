@@ -2,13 +2,13 @@ package import TenderModel
 
 /// A record as one JSON line.
 package enum RecordLine {
-  /// `{"schema":2,"record":…,…}` without the line's end; `fields` (nested by dots) chooses some.
+  /// Returns `{"schema":2,"record":…,…}` without the line's end. `fields` (nested by dots) chooses some.
   package static func text(_ record: Record, fields: [String] = []) -> String {
     JSONWriter.text(.object(FieldChoice.apply(fields, to: whole(record))))
   }
 
-  /// The values of some fields without their names, a tab between two; what is not there is empty, and a
-  /// control character is a space.
+  /// Returns the values of some fields without their names, with tabs between them. A missing value is empty,
+  /// and a control character becomes a space.
   package static func values(_ record: Record, _ fields: [String]) -> String {
     let object = whole(record)
     return fields.map { path in
@@ -24,14 +24,15 @@ package enum RecordLine {
         case .array(let list): JSONWriter.text(.array(list))
         case .object(let object): JSONWriter.text(.object(object))
         }
-      // A value may come from anybody, and go to a terminal.
+      // A value may come from outside, and go to a terminal.
       return Printable.text(
         String(text.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) })
       )
     }.joined(separator: "\t")
   }
 
-  /// The members at some paths, each under the last word of its path, the first of a word alone.
+  /// The members at some paths, each named by the last part of its path. If two share that name, the first
+  /// one counts.
   package static func flat(_ record: Record, _ paths: [String]) -> Record {
     var fields: JSONObject = [:]
     for path in paths {
@@ -40,12 +41,12 @@ package enum RecordLine {
       guard let name = words.last, let value, fields[name] == nil else { continue }
       fields[name] = value
     }
-    // Amounts are read in it.
+    // The currency is needed to read the amounts.
     fields["currency"] = record.fields["currency"]
     return Record(record.kind, fields)
   }
 
-  /// The record with the members that every one has in front, all in the order of the schema.
+  /// The record with the members that all records share, in the order of the schema.
   static func whole(_ record: Record) -> JSONObject {
     var fields = record.fields
     fields["schema"] = .integer(RecordSchema.version)
@@ -56,7 +57,7 @@ package enum RecordLine {
 
 /// Chooses fields by paths such as `result.body.amount`.
 package enum FieldChoice {
-  /// The chosen members, nested as they were, in the order of the record.
+  /// Returns the chosen members, nested as before, in the order of the record.
   static func apply(_ paths: [String], to object: JSONObject) -> JSONObject {
     guard !paths.isEmpty else { return object }
     var chosen: JSONObject = [:]
@@ -74,7 +75,7 @@ package enum FieldChoice {
     return chosen
   }
 
-  /// Checks the first words of paths against what records have.
+  /// Checks that records have the first part of each path.
   ///
   /// Throws a `usage` fault with the nearest name.
   package static func check(_ paths: [String], option: String = "fields") throws(Fault) {

@@ -1,6 +1,6 @@
 package import TenderModel
 
-/// What each kind of record looks like, and its JSON Schema.
+/// The members of each kind of record, and its JSON Schema.
 package enum RecordSchema {
   /// The version of the records.
   package static let version = 2
@@ -13,10 +13,10 @@ package enum RecordSchema {
     package let meaning: String
   }
 
-  /// The kinds of records and of entries in them, each behind `=` and above its members.
+  /// The kinds of records and of their entries. A kind is after `=`, and its members follow.
   ///
-  /// A member is a line: name (with `!` where it is always there), type and meaning. What `journal_entry` has
-  /// beside these comes from `payment`.
+  /// A member is a line: name (with `!` if it is always present), type and meaning. `journal_entry` also has
+  /// the members of `payment`.
   private static let table = """
     = common
     schema! integer the version of this schema
@@ -184,7 +184,8 @@ package enum RecordSchema {
     vocabulary object the words that it may hold, by provider and subject, with their meanings
     """
 
-  /// A page of `tender explain` for each member; one that only some kinds have is named behind its kind.
+  /// A page of `tender explain` for each member. The name of a member that only some kinds have follows its
+  /// kind.
   package static var explanations: [Explanation] {
     let heads = table.split(separator: "\n").filter { $0.hasPrefix("= ") }
     let kinds = heads.map { String($0.split(separator: " ")[1]) }
@@ -234,7 +235,7 @@ package enum RecordSchema {
 
   /// The lines of the table below a head.
   ///
-  /// By bytes, and no further than needed: every run that prints a record asks for them.
+  /// The search goes by bytes and stops early, because every run that prints a record needs them.
   private static func lines(_ head: String) -> [Substring] {
     let bytes = table.utf8
     var lines: [Substring] = []

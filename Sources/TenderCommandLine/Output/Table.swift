@@ -1,10 +1,10 @@
 package import TenderModel
 
-/// Records as tables for people: one record as names and values, many as rows.
+/// Records as tables for people: one record as names and values, several as rows.
 package enum Table {
-  /// The record as lines of `name  value`, nested members indented; `fields` chooses some.
+  /// Returns the record as lines of `name  value`, with nested members indented. `fields` chooses some.
   ///
-  /// `hidden` members of the first level are left out where no fields were chosen.
+  /// `hidden` members of the first level are left out if no fields were chosen.
   package static func text(
     _ record: Record,
     style: TableStyle,
@@ -26,7 +26,8 @@ package enum Table {
     }.joined(separator: "\n") + "\n"
   }
 
-  /// Returns a value over as many lines as it needs, its words whole; a command stays on one line to be pasted.
+  /// Returns a value on several lines without broken words. A command stays on one line, so that it can be
+  /// pasted.
   private static func folded(
     _ line: (name: String, value: String),
     _ column: Int,
@@ -53,7 +54,7 @@ package enum Table {
     into lines: inout [(name: String, value: String)]
   ) {
     let margin = String(repeating: "  ", count: indent)
-    // What stands within a payment is in its currency, unless it says another.
+    // The members of a payment are in its currency, unless they name another.
     let currency = object.text("currency").flatMap(Currency.init(code:)) ?? currency
     for member in object.members {
       let name = margin + Printable.text(member.key)
@@ -65,10 +66,10 @@ package enum Table {
       case .array(let elements) where elements.contains(where: { $0.object != nil }):
         lines.append((name, ""))
         for (index, element) in elements.enumerated() {
-          // Without its name a number or a yes says nothing.
+          // A number or a Boolean has no meaning without its name.
           let text = element.object?.members.filter { $0.key != "number" && $0.value.truth == nil }
             .map { TableCell.text($0.value, $0.key, currency) }.joined(separator: "  ")
-          // An operation is chosen by its place: `--operation N`.
+          // The operator chooses an operation by its position: `--operation N`.
           let mark = member.key == "operations" ? String(index + 1) : "-"
           lines.append((margin + "  " + mark, text ?? TableCell.text(element, "", nil)))
         }
@@ -85,12 +86,12 @@ package enum Table {
 
 /// A fault as at most three plain lines.
 package enum FaultText {
-  /// `tender: message`, what is known about the money, what to do next.
+  /// Returns `tender: message`, the known effect on money, and the next step.
   package static func text(_ fault: Fault, isColoured: Bool) -> String {
     let label = isColoured ? "\u{1b}[31mtender:\u{1b}[0m" : "tender:"
     var lines = ["\(label) \(Printable.text(fault.message))"]
     if let hint = fault.hint, !hint.isEmpty { lines.append("  \(Printable.text(hint))") }
-    // True of this command alone: an earlier one may have moved money.
+    // This holds for this command alone. An earlier one may have moved money.
     let isSaid =
       fault.kind == .usage || (fault.message + (fault.hint ?? "")).contains("nothing was sent")
     let effect =

@@ -1,10 +1,10 @@
 import TenderModel
 
-/// How tables look: width in columns, and whether colour may be used.
+/// The style of tables: width in columns, and whether color may be used.
 package struct TableStyle: Sendable {
   package var width: Int
   package var isColoured: Bool
-  /// A time in the user's own zone, beside UTC; nil where the zone is UTC.
+  /// Converts a time to the local zone, shown beside UTC; nil if the zone is UTC.
   package var localTime: (@Sendable (String) -> String?)?
 
   package init(
@@ -20,8 +20,8 @@ package struct TableStyle: Sendable {
 
 /// One value of a table in one line.
 enum TableCell {
-  /// Members that are amounts of money in minor units, ours and the providers', and the statuses under
-  /// which they may be summed up; `unknown` counts payments.
+  /// Members with amounts of money in minor units, ours and the providers'. The statuses among them have
+  /// sums. `unknown` counts payments.
   private static let moneyNames: Set<String> = Set(
     [
       "amount", "requested_amount", "captured_amount", "released_amount", "voided_amount",
@@ -37,7 +37,7 @@ enum TableCell {
   /// Returns whether a member of this name is an amount in minor units.
   static func isMoney(_ name: String) -> Bool { moneyNames.contains(name) }
 
-  /// One value in one line; amounts of money as people write them.
+  /// Returns one value in one line. Amounts of money are decimals with their currency.
   static func text(_ value: JSON, _ key: String, _ currency: Currency?) -> String {
     switch value {
     case .null: ""

@@ -1,16 +1,17 @@
 package import TenderModel
 
-/// Rows under a head: measured one by one, then shown one by one, so that a million need no room.
+/// Rows under a head. They are measured one by one, then shown one by one, so that a million rows need no
+/// memory.
 ///
-/// Where the width is too small, columns are left out; a last column that still has no room is on a line of
-/// its own below its row. Nothing is cut.
+/// If the width is too small, columns are left out. A last column without room goes to a separate line below
+/// its row. No value is cut.
 package struct TableRows: Sendable {
   private var columns: [String]
   private var widths: [Int]
   private var below = 0
   private let style: TableStyle
 
-  /// A table of the named columns.
+  /// Creates a table of the named columns.
   package init(columns: [String], style: TableStyle) {
     self.columns = columns
     self.style = style
@@ -24,7 +25,7 @@ package struct TableRows: Sendable {
     }
   }
 
-  /// What of a record this table shows, or needs to show it.
+  /// Returns the members of a record that this table shows, or needs.
   package func shown(of record: Record) -> Record {
     var shown = record
     shown.fields = JSONObject(
@@ -33,15 +34,15 @@ package struct TableRows: Sendable {
     return shown
   }
 
-  /// Makes room for a record; before `settle`.
+  /// Widens the columns for a record. Call it before `settle`.
   package mutating func measure(_ record: Record) {
     for (index, cell) in cells(record).enumerated() {
       widths[index] = max(widths[index], DisplayWidth.columns(cell))
     }
   }
 
-  /// Decides which columns are shown: those of `spare` go first, in their order; those of `dear` where the last
-  /// column stands below its row already.
+  /// Decides which columns are shown. Columns of `spare` are dropped first, in their order. Those of `dear`
+  /// are dropped only if the last column is already below its row.
   package mutating func settle(spare: [String] = [], dear: [String] = []) {
     var rest = spare
     while total > style.width, !rest.isEmpty { remove(rest.removeFirst()) }
@@ -60,12 +61,12 @@ package struct TableRows: Sendable {
     widths.remove(at: index)
   }
 
-  /// The line of the columns' names.
+  /// The line with the names of the columns.
   package var head: String {
     row(columns.dropLast(below).map(Self.heading)) { TableCell.dim($0, style) }
   }
 
-  /// A record's line or lines; it was measured.
+  /// Returns the line or lines of a measured record.
   package func text(_ record: Record) -> String {
     let cells = cells(record)
     var column = 0
@@ -85,11 +86,11 @@ package struct TableRows: Sendable {
     column.uppercased().replacing("_", with: " ")
   }
 
-  /// Cells side by side, two spaces between them.
+  /// Returns cells side by side, with two spaces between them.
   private func row(_ cells: [String], _ paint: (String) -> String) -> String {
     var line = ""
     for (index, cell) in cells.enumerated() {
-      // What was written since the measuring may be wider.
+      // A value that changed since the measuring may be wider.
       let padding = max(2, widths[index] - DisplayWidth.columns(cell) + 2)
       line += paint(cell)
       if index < cells.count - 1 { line += String(repeating: " ", count: padding) }

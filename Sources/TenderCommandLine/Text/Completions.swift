@@ -1,22 +1,22 @@
-/// Completion scripts for three shells: each hands the line to `tender __complete` and shows its answer.
+/// Completion scripts for three shells. Each sends the line to `tender __complete` and shows its answer.
 ///
-/// What can be typed is known by the program alone: references and profiles too. Nothing goes over a
+/// Only the program knows the possible arguments, such as references and profiles. Nothing is sent over a
 /// network.
 package enum Completions {
-  /// The first argument of a call for completion; no command of the catalogue.
+  /// The first argument of a call for completion. No command of the catalogue has this name.
   package static let command = "__complete"
-  /// Answers that stand for the shell's own completion.
+  /// An answer that asks the shell to complete file names.
   package static let files = ":files"
-  /// The same, of folders.
+  /// An answer that asks the shell to complete folders.
   package static let folders = ":folders"
 
-  /// The file name of each script and its text.
+  /// The file name and the text of each script.
   package static let all = [("tender.bash", bash), ("_tender", zsh), ("tender.fish", fish)]
 
   /// The script of each shell by its name.
   package static let scripts = ["bash": bash, "zsh": zsh, "fish": fish]
 
-  // bash breaks words at = and :, so it hands over the line as it was typed.
+  // bash splits words at = and :, so the script passes the line as it was typed.
   private static let bash = #"""
     # bash completion for tender
     _tender() {

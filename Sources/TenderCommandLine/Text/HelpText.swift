@@ -3,10 +3,10 @@ package import TenderModel
 /// Help as text of at most 80 columns: the overview, a command, a topic.
 package struct HelpText {
   private let catalogue: Catalogue
-  /// The provider whose options the page of a command has; nil for the first that it speaks to.
+  /// The provider whose options a command's page shows; nil for the first one that the command supports.
   private let provider: String?
 
-  /// Text about what a catalogue defines.
+  /// Creates help for a catalogue.
   package init(_ catalogue: Catalogue, for provider: String? = nil) {
     self.catalogue = catalogue
     self.provider = provider
@@ -15,7 +15,7 @@ package struct HelpText {
   /// The number of columns of a page.
   package static let width = 79
 
-  /// What bare `tender` prints: what to try, and every command, on one screen of 24 lines.
+  /// The text of `tender` without arguments: a first try, and every command, on one screen of 24 lines.
   package var start: String {
     var lines = [
       "tender: take, hold, look up and undo payments from the command line",
@@ -46,7 +46,7 @@ package struct HelpText {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Every command and topic with a line each.
+  /// Every command and topic, each with one line.
   package var overview: String {
     let lines =
       ["Usage: tender COMMAND [OPTIONS]", "", "Commands:"]
@@ -56,13 +56,13 @@ package struct HelpText {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Names with what they mean beside them.
+  /// Names with their summaries beside them.
   private static func list(_ entries: [(name: String, summary: String)]) -> [String] {
     let width = (entries.map(\.name.count).max() ?? 0) + 2
     return entries.map { "  " + padded($0.name, to: width) + $0.summary }
   }
 
-  /// The help of a command's words, of a group's first word, or of a topic.
+  /// Returns the help of a command, of a group or of a topic.
   ///
   /// Throws `usage` with the nearest name for anything else.
   package func text(for words: [String]) throws(Fault) -> String {
@@ -93,7 +93,7 @@ package struct HelpText {
     )
   }
 
-  /// The page of a command, with the options for one provider; `others` have pages of their own.
+  /// The page of a command with the options for one provider. `others` are providers with another page.
   private func text(_ command: Command, for provider: String?, _ others: [String]) -> String {
     var lines = ["tender \(command.name): \(command.summary)", "", "Usage: \(command.usage)", ""]
     lines.append("Examples:")
@@ -151,7 +151,7 @@ package struct HelpText {
     text + String(repeating: " ", count: max(0, width - text.count))
   }
 
-  /// The text in lines, each with an indent, further ones with a hanging one on top.
+  /// The text in lines. Each line has an indent, and each further line also the hanging one.
   package static func wrapped(
     _ text: String,
     indent: Int,

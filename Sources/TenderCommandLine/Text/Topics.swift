@@ -31,7 +31,7 @@ extension Topic {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// What code says in a topic, by the name of its placeholder; nil where there is none of that name.
+  /// The text that replaces a placeholder of a topic; nil for an unknown name.
   fileprivate static func part(
     _ name: String,
     _ modules: [any ProviderModule],
@@ -84,7 +84,7 @@ extension Topic {
     }.joined(separator: "\n")
   }
 
-  /// The words that a provider's results use, under the document that has them.
+  /// The terms in a provider's results, grouped by the document that defines them.
   package static func words(_ module: any ProviderModule) -> [String] {
     let subjects: [Explanation.Subject] = [.type, .state, .member]
     let pages = module.explanations.filter { subjects.contains($0.subject) }
