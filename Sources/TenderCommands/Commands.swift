@@ -1,5 +1,5 @@
 extension Action {
-  /// Every command, in the order in which help lists them; each is made when it is asked for.
+  /// Every command, in the order in which help lists them. Each is made on demand.
   static let all: [@Sendable () -> Action] = [
     { transact }, { confirm }, { cancel }, { refund }, { tokenize }, { paymentStatus },
     { mandateStatus }, { batch }, { find }, { totals }, { journalList }, { journalShow },

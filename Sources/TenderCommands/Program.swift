@@ -11,16 +11,15 @@ private import Glibc
 
 /// One run of the program, from arguments to exit status.
 package struct Program {
-  /// Runs a command line; gives its exit status.
+  /// Runs a command line, and returns its exit status.
   ///
-  /// `garbled` is the number of the first argument that is not UTF-8, counted from 1; nil where all are.
-  /// `providers` are those that it speaks to.
+  /// `garbled` is the number of the first argument that is not UTF-8, counted from 1; nil if all are.
   package static func run(
     _ arguments: [String],
     garbled: Int?,
     providers: @autoclosure () -> Providers = Providers()
   ) -> Int32 {
-    // Asked at the start of scripts, where every millisecond is waited for.
+    // Scripts ask for the version at their start, where every millisecond counts.
     if arguments == ["--version"] { return put("tender \(Catalogue.version)\n") }
     let providers = providers()
     let catalogue = providers.catalogue
@@ -38,7 +37,7 @@ package struct Program {
       if let garbled { throw .garbled(garbled, arguments[garbled - 1]) }
       switch try Parser(catalogue).parse(arguments) {
       case .help(let words, let invocation):
-        // A configuration that cannot be read does not keep its help away.
+        // Help must work with an unreadable configuration.
         let provider = try? Settings(invocation, environment, providers.modules).provider()
         let text = try HelpText(catalogue, for: provider?.text).text(for: words)
         return Pager.show(text, environment) ? 0 : put(text)
@@ -76,8 +75,8 @@ package struct Program {
 
   /// Runs a command.
   ///
-  /// What was stopped because its time was over says so. What was not found names the journal that was searched, since
-  /// its folder may be a wrong one.
+  /// If its time limit stopped it, the exit status shows that. A fault about a missing payment names the
+  /// searched journal, since its folder may be wrong.
   private static func work(_ composition: Composition) throws(Fault) -> Int32 {
     let signals = composition.signals
     if let limit = try composition.invocation.value(Keys.deadline) { signals.expire(after: limit) }
@@ -104,9 +103,9 @@ package struct Program {
     }
   }
 
-  /// Throws `usage` where an option names a descriptor that is not open.
+  /// Throws `usage` if an option names a descriptor that is not open.
   ///
-  /// Before this program opens any of its own.
+  /// It runs before this program opens any descriptor.
   private static func checkDescriptor(_ invocation: Invocation) throws(Fault) {
     guard let number = try invocation.value(Keys.instrumentDescriptor),
       !ProcessGuard.isOpen(number)
@@ -118,7 +117,7 @@ package struct Program {
     )
   }
 
-  /// Puts a run together: settings, what bounds the process, signals.
+  /// Prepares a run: settings, restrictions of the process, signals.
   private static func compose(
     _ providers: Providers,
     _ invocation: Invocation,
@@ -127,14 +126,15 @@ package struct Program {
     machineReadable: Bool
   ) throws(Fault) -> Composition {
     var settings = try Settings(invocation, environment, providers.modules)
-    // In this order, and before any thread: these helpers are not bound by what bounds this process.
+    // The order matters, and both come before any thread. The restrictions of this process must not apply to
+    // these helpers.
     settings.startPrograms()
     let browser = invocation.has(Keys.open) ? Browser(environment) : nil
     if mayGoOut(invocation, environment) { CurlHTTP.openAhead() }
     let containment = Containment.begin(settings)
     if invocation.mayPay { try containment.check(settings) }
     let signals = Signals { kind in
-      // Nothing is under way that could have an effect: end at once, whatever blocks.
+      // Nothing with an effect is under way, so this ends at once, even if a call blocks.
       let fault = Fault.stopped(by: kind, underWay: "nothing was under way")
       let time = SystemClock(interruption: NeverInterrupted()).now
       Output.fail(
@@ -144,7 +144,7 @@ package struct Program {
         redactor: redactor,
         environment: Environment()
       )
-      // Not `exit`: the other thread may be in the middle of anything.
+      // `exit` would run handlers while the other thread works.
       _exit(fault.exitStatus)
     }
     return try Composition(
@@ -157,7 +157,7 @@ package struct Program {
     )
   }
 
-  /// Whether options and variables alone say that the network will be used.
+  /// Whether options and variables alone show that the network will be used.
   private static func mayGoOut(_ invocation: Invocation, _ environment: Environment) -> Bool {
     guard !invocation.command.work.isLocal, !invocation.has(Keys.dryRun) else { return false }
     if let env = invocation.text(Keys.env) ?? environment["TENDER_ENV"],
@@ -168,7 +168,8 @@ package struct Program {
     return environment.isRedirected
   }
 
-  /// Prints text and nothing else; gives 16 where that was lost, and says why, 141 where its reader has gone.
+  /// Prints text and nothing else. Returns 16, with a reason, if the text was lost, and 141 if its reader is
+  /// gone.
   static func put(_ text: String, isJSON: Bool = false) -> Int32 {
     guard !Console.write(text, to: 1) else { return 0 }
     guard errno != EPIPE else { return 141 }
@@ -195,7 +196,8 @@ package struct Program {
     return put(Output.line(record) + "\n", isJSON: true)
   }
 
-  /// How to print before anything is parsed: even a usage error is a JSON line where it is wanted.
+  /// Whether to print tables before the arguments are parsed. Even a usage error is a JSON line if JSON was
+  /// requested.
   private static func wantsTable(_ arguments: [String], _ environment: Environment) -> Bool {
     var option: String?
     for (index, argument) in arguments.enumerated() {
@@ -213,7 +215,7 @@ package struct Program {
 }
 
 extension Invocation {
-  /// Whether it can move money: payments, and what finishes them.
+  /// Whether it can move money: payments, and commands that finish them.
   fileprivate var mayPay: Bool {
     command.work.writes || command.name == "batch" || has(Keys.finish)
   }

@@ -6,33 +6,32 @@ internal import TrueLayer
 
 /// The providers of a program, each with its simulated side.
 package struct Providers: Sendable {
-  /// One provider: what the program knows of it, and how the simulator plays it.
+  /// One provider: its module, and its simulated counterpart.
   package struct Entry: Sendable {
     let module: any ProviderModule
     let simulated: any SimulatedProvider
 
-    /// A provider and its other side.
+    /// Creates an entry from a module and its simulated counterpart.
     package init(_ module: any ProviderModule, _ simulated: any SimulatedProvider) {
       self.module = module
       self.simulated = simulated
     }
   }
 
-  /// The providers that `tender` speaks to, in the order of help and lists; the first is asked where none
-  /// is named.
+  /// The providers of `tender`, in the order of help and lists. The first one is the default.
   package static let all: [Entry] = [
     Entry(PayTheoryModule(), SimulatedPayTheory()),
     Entry(ToroModule(), SimulatedToro()),
     Entry(TrueLayerModule(), SimulatedTrueLayer()),
   ]
 
-  /// Everything that can be typed.
+  /// All commands and options.
   package let catalogue: Catalogue
   package let simulated: [any SimulatedProvider]
 
   package var modules: [any ProviderModule] { catalogue.modules }
 
-  /// A program that speaks to these.
+  /// Creates a program with these providers.
   package init(_ entries: [Entry] = Self.all) {
     catalogue = Catalogue(Action.all.map { action in { action().command } }, entries.map(\.module))
     simulated = entries.map(\.simulated)

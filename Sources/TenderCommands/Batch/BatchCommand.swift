@@ -61,7 +61,7 @@ extension Action {
   )
 }
 
-/// `batch`: one command a line, several at once, every result in a record of its own.
+/// `batch`: one command on each line, several at once, with a record for each result.
 struct BatchCommand: CommandWork {
   let composition: Composition
 
@@ -107,7 +107,7 @@ struct BatchCommand: CommandWork {
     guard let workers = Workers(count: jobs, makeWork: worker.work) else {
       throw Fault(.internal, code: "internal", "no thread can be started")
     }
-    // Whatever has to be erased is, before the last word is said.
+    // All erasing finishes before the final message.
     defer { workers.finish() }
     output.keepsState = true
     let start = composition.clock.uptime
@@ -121,7 +121,7 @@ struct BatchCommand: CommandWork {
       inOrder: invocation.has(Keys.ordered),
       seen: checks ? SeenPayments() : nil,
       shard: try invocation.value(Keys.shard),
-      // As long as another may be at work on a reference whose process is gone.
+      // For that long, a process that is gone may still have the lock of a reference.
       patience: 2 * (try composition.settings.timeout()) + 10_000,
       number: csv == nil ? 0 : 1
     )
@@ -130,7 +130,7 @@ struct BatchCommand: CommandWork {
     return try run.tally.end(milliseconds: took)
   }
 
-  /// The report for a CI's test results, where one is asked for.
+  /// Returns the JUnit report, if one was requested.
   private func junit(_ path: String, _ jobs: Int) throws(Fault) -> JUnitFile? {
     try invocation[Keys.junit].map { report throws(Fault) in
       try JUnitFile(
@@ -143,10 +143,11 @@ struct BatchCommand: CommandWork {
     }
   }
 
-  /// Files and connections that one line has open at most.
+  /// The largest number of files and connections that one line has open.
   private static let filesOfLine = 24
 
-  /// As many lines at once as are wanted, and as may have their files open.
+  /// Returns the number of parallel lines: the requested one, or fewer if the limit of open files requires
+  /// it.
   private func jobs(_ wanted: Int) -> Int {
     let limit = ProcessGuard.files(wanted: 64 + wanted * Self.filesOfLine)
     let most = max(1, (limit - 64) / Self.filesOfLine)
@@ -155,14 +156,14 @@ struct BatchCommand: CommandWork {
     return most
   }
 
-  /// What a report says about the run, so that it can be repeated.
+  /// The settings of the run for the report, so that it can be repeated.
   private func properties(_ jobs: Int) -> [(name: String, value: String)] {
     let options = [Keys.simSeed.option, Keys.simClock.option, Keys.env.option, Keys.profile.option]
     let given = options.compactMap { option in invocation.text(option).map { (option.name, $0) } }
     return [("tender", Catalogue.version), ("jobs", String(jobs))] + given
   }
 
-  /// One run: lines go out as the schedule says, answers are counted and shown as they come.
+  /// One run. The schedule starts lines, and answers are counted and shown when they come.
   private struct Run {
     let composition: Composition
     let source: BatchSource
@@ -171,22 +172,22 @@ struct BatchCommand: CommandWork {
     var schedule: BatchSchedule
     var tally: BatchTally
     let inOrder: Bool
-    /// The payments of a check; nil where the lines are run.
+    /// The payments of a check; nil if the lines are executed.
     var seen: SeenPayments?
-    /// The share of the lines that is run; nil for all.
+    /// The executed share of the lines; nil for all.
     let shard: Shard?
-    /// How long lines are waited for that others have under way, in milliseconds.
+    /// The longest wait for lines whose references other processes hold, in milliseconds.
     let patience: Int
-    /// Lines that others had under way, left for the end.
+    /// Lines whose references other processes held. They run at the end.
     var busy: [Int: BatchWorker.Job] = [:]
-    /// Those among what is under way that may be left for the end, by line.
+    /// Running lines that may be postponed to the end, by line number.
     var open: [Int: BatchWorker.Job] = [:]
-    /// The line that was read last: of a CSV file the row, of which the header is the first.
+    /// The number of the last line read. In a CSV file it is the row, and the header is the first row.
     var number = 0
-    /// Lines that were not begun, with their references, for the report.
+    /// Lines that were not started, with their references, for the report.
     var left: [(line: Int, reference: String?)] = []
 
-    /// Runs every line, `rate` a second at most.
+    /// Runs every line, at most `rate` a second.
     mutating func all(atMost rate: Int?) throws(Fault) {
       do throws(Fault) {
         try begin(rate)
@@ -198,7 +199,7 @@ struct BatchCommand: CommandWork {
         }
         if tally.isStopped, tally.left == 0 { tally.report?.skipRest() }
       } catch {
-        // What is under way ends, and is said, before the batch does.
+        // The running lines end, and are shown, before the batch ends.
         while workers.open > 0 { try? take() }
         guard error.kind == .usage || error.kind == .state else { throw error }
         tally.isStopped = true
@@ -228,9 +229,9 @@ struct BatchCommand: CommandWork {
       }
     }
 
-    /// Hands a line over once it may begin; false for one that is left because of a stop.
+    /// Submits a line once it may start; false if a stop prevents it.
     ///
-    /// Until the deadline it is left for the end where another process has its reference.
+    /// Before the deadline, a line is postponed to the end if another process holds its reference.
     private mutating func submit(
       _ job: BatchWorker.Job,
       until deadline: Deadline? = nil
@@ -248,10 +249,10 @@ struct BatchCommand: CommandWork {
       return true
     }
 
-    /// Lines that are left for the end at most: each is held in memory.
+    /// The largest number of postponed lines. Each is held in memory.
     private static let mostBusy = 10_000
 
-    /// Runs the lines again that others had under way, until those are done with them.
+    /// Runs the postponed lines again, until the other processes have released their references.
     private mutating func takeUpBusy() throws(Fault) {
       let deadline = Deadline(in: patience, on: composition.clock)
       var pause = 50
@@ -260,7 +261,7 @@ struct BatchCommand: CommandWork {
         pause = min(1000, pause * 2)
         let round = busy.sorted { $0.key < $1.key }
         busy = [:]
-        // Whoever still has one after the last time is what that line came to.
+        // After the deadline, a line with a reference that is still held ends with that fault.
         for (_, job) in round { _ = try submit(job, until: deadline) }
         try takeAll()
       }
@@ -271,20 +272,20 @@ struct BatchCommand: CommandWork {
       tally.isStopped = tally.isStopped || !busy.isEmpty
     }
 
-    /// A line that is not begun any more.
+    /// Records a line that will not start.
     private mutating func leave(_ line: Int, _ reference: String?) {
       tally.left += 1
       if tally.report != nil { left.append((line, reference)) }
     }
 
-    /// Counts what a stop leaves unread; of a pipe nobody knows how much that is.
+    /// Counts the lines that a stop leaves unread. In a pipe, their number is unknown.
     private mutating func countLeft() throws(Fault) {
       guard mustStop else { return }
       if schedule.isStopped || composition.signals.wish != nil, source.isFile {
         while let text = try source.next(idle: { () throws(Fault) in }) {
           number += 1
           if case .success(let text) = text, text.isBlank { continue }
-          // Names are for the report alone; millions of lines are counted in no time.
+          // Only the report needs names. Counting millions of lines alone is fast.
           let name = tally.report == nil ? nil : (try? line(text, number).content.get())?.reference
           leave(number, name)
         }
@@ -295,7 +296,7 @@ struct BatchCommand: CommandWork {
       }
     }
 
-    /// The next line; whoever writes the lines may take long, so what is there is shown first.
+    /// Returns the next line. The wait for it may be long, so finished answers are shown first.
     private mutating func next() throws(Fault) -> Result<String, Fault>? {
       try source.next(idle: { () throws(Fault) in try takeAll() })
     }
@@ -340,7 +341,7 @@ struct BatchCommand: CommandWork {
       try tally.take(answer)
     }
 
-    /// Waits until the next line may begin: so many a second, from the start on.
+    /// Waits until the next line may start, at the given rate from the beginning.
     private mutating func pace(_ start: Int, _ rate: Int) throws(Fault) {
       let due = start + schedule.begun * 1000 / rate
       while composition.signals.wish == nil {

@@ -1,29 +1,29 @@
 package import TenderCommandLine
 package import TenderModel
 
-/// What every line of a batch may be: the commands, and what the batch's own options make of each.
+/// The commands and options that a batch's lines may have, and the batch's options for each line.
 package struct BatchVocabulary: Sendable {
-  /// What belongs to the batch, or to nobody.
+  /// Options that concern the batch itself, or that no line may have.
   private static let foreign: [any OptionKey] = [
     Keys.output, Keys.json, Keys.fields, Keys.quiet, Keys.verbose, Keys.trace, Keys.color,
     Keys.noInput, Keys.yes, Keys.config, Keys.stateDir, Keys.help, Keys.version, Keys.events,
     Keys.dryRun, Keys.instrumentDescriptor, Keys.id, Keys.deadline, Keys.jobs, Keys.rate,
   ]
-  /// What stands behind the options of each line; a provider adds its own to `batch`.
+  /// Options of the batch that are defaults of each line. A provider adds more to `batch`.
   private static let passedOn: [any OptionKey] = [
     Keys.provider, Keys.profile, Keys.env, Keys.timeout, Keys.config, Keys.stateDir, Keys.trace,
     Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock,
   ]
 
-  /// The commands of a line, in the order in which help names them: those that ask a provider.
+  /// The commands of a line, in the order in which help names them. Each asks a provider.
   let commands: [String]
   private let known: [String: Command]
-  /// The batch's own options, behind those of a line.
+  /// The batch's options, which are defaults of each line.
   fileprivate let defaults: [(option: Option, value: String)]
-  /// What each line has whoever wrote it: records alone are wanted, and nobody can be asked.
+  /// The options of every line: output as records, and no questions.
   fileprivate let always: [Option]
 
-  /// `isLiveAllowed` says that the batch itself was allowed to move real money.
+  /// Creates a vocabulary. With `isLiveAllowed`, the batch was allowed to move real money.
   package init(_ invocation: Invocation, _ catalogue: Catalogue, isLiveAllowed: Bool) {
     let allowed = catalogue.commands.filter { !$0.work.isLocal }
     commands = allowed.map(\.name)
@@ -36,7 +36,7 @@ package struct BatchVocabulary: Sendable {
       [Keys.json, Keys.quiet, Keys.noInput].map(\.option) + (isLiveAllowed ? [Keys.yes.option] : [])
   }
 
-  /// The command of a line.
+  /// Returns the command of a line.
   ///
   /// Throws `usage` for any other word.
   fileprivate func command(_ name: String) throws(Fault) -> Command {
@@ -46,7 +46,7 @@ package struct BatchVocabulary: Sendable {
     throw .badLine("has the command \(name.quotedForMessage)", hint: hint)
   }
 
-  /// Every member that some line may have, and whether its option is a flag, or may be given several times.
+  /// Every member that a line may have, and whether its option is a flag, or may be repeated.
   var members: [String: (isFlag: Bool, repeats: Bool)] {
     var members: [String: (isFlag: Bool, repeats: Bool)] = [:]
     for option in known.values.flatMap(options(of:)) {
@@ -65,28 +65,28 @@ package struct BatchVocabulary: Sendable {
   }
 }
 
-/// One line of a batch, checked: a command with its options, and what it is about.
+/// One checked line of a batch: a command with its options, and its reference.
 package struct BatchLine: Sendable {
-  /// The reference that a text which is no line of a batch names.
+  /// The reference in a text that is not a valid line of a batch.
   static func name(in text: String) -> String? { JSONReader.read(text)?.object?.text("reference") }
 
-  /// The command; a fault where a command line could not say that either.
+  /// The command, or the fault that a command line would have, too.
   let invocation: Result<Invocation, Fault>
   package let reference: String
-  /// The references that it is about: its own, and that of the sale that it refunds.
+  /// The references of the line: its payment's, and that of a sale that it refunds.
   let keys: [String]
-  /// The provider that it names; nil where it names none.
+  /// The named provider; nil without one.
   let provider: String?
-  /// Whether it is a command that writes.
+  /// Whether its command writes.
   let writes: Bool
-  /// An instrument that stands in the line; never echoed.
+  /// An instrument in the line. It is never echoed.
   let instrument: [UInt8]?
-  /// The payment that it makes: whose it is, and all that is said of it but the instrument.
+  /// The new payment: a text that identifies it, and a text of its order without the instrument.
   let payment: (name: String, text: String)?
 
   /// Reads a line.
   ///
-  /// Throws `usage` for one that names no command and reference.
+  /// Throws `usage` for one without a command and a reference.
   package init(_ text: String, _ vocabulary: BatchVocabulary) throws(Fault) {
     let object = try Self.object(text)
     guard let name = object.text("command") else {
@@ -121,7 +121,7 @@ package struct BatchLine: Sendable {
       }
       for value in try Self.values(definition, member.value) { given.append((definition, value)) }
     }
-    // A command that writes must be found again by whoever runs the batch.
+    // The user must be able to find a command that writes again.
     guard let reference = makes ? object.text("reference") : operand, !reference.isEmpty else {
       throw .badLine(
         "has no reference",
@@ -145,7 +145,7 @@ package struct BatchLine: Sendable {
   private static func object(_ text: String) throws(Fault) -> JSONObject {
     if let object = JSONReader.read(text, duplicates: .refused)?.object { return object }
     if JSONReader.read(text)?.object != nil {
-      // Readers differ in which of them counts; here none does.
+      // JSON readers differ in the value that counts. So neither does.
       throw .badLine("has a key twice", hint: "leave one of them")
     }
     throw .badLine(
@@ -154,7 +154,7 @@ package struct BatchLine: Sendable {
     )
   }
 
-  /// The options of a line, those of the batch behind them.
+  /// Creates the options of a line, with those of the batch as defaults.
   private static func invocation(
     _ command: Command,
     _ given: [(option: Option, value: String?)],
@@ -190,7 +190,7 @@ package struct BatchLine: Sendable {
     }
   }
 
-  /// A member as the values of its option; nil stands for one that was given without.
+  /// Returns the values of a member's option. Nil means an option without a value.
   private static func values(_ option: Option, _ value: JSON) throws(Fault) -> [String?] {
     let isFlag = option.value == .flag
     switch value {
@@ -232,7 +232,7 @@ package struct BatchLine: Sendable {
 }
 
 extension Fault {
-  /// A line of a batch that cannot be run.
+  /// An invalid line of a batch.
   static func badLine(_ problem: String, hint: String) -> Fault {
     .usage("bad_line", "the line \(problem)", hint)
   }

@@ -1,15 +1,15 @@
-/// What a batch does next, decided from what is under way alone.
+/// Decides the next step of a batch, from the running lines alone.
 ///
 /// Lines about one reference run one after the other, in the order of the file.
 struct BatchSchedule {
-  /// How many lines run at once.
+  /// The number of parallel lines.
   let jobs: Int
   let stopsOnError: Bool
-  /// How many lines have begun.
+  /// The number of started lines.
   private(set) var begun = 0
   private var open = 0
   private var hasFailed = false
-  /// How many lines about a reference are under way.
+  /// The number of running lines for a reference.
   private var underWay: [String: Int] = [:]
 
   init(jobs: Int, stopsOnError: Bool) {
@@ -17,23 +17,24 @@ struct BatchSchedule {
     self.stopsOnError = stopsOnError
   }
 
-  /// Whether no further line may begin, whatever it is about.
+  /// Whether no further line may start, for any reference.
   var isStopped: Bool { stopsOnError && hasFailed }
 
-  /// Whether an answer has to come before a line about these references may begin.
+  /// Whether an answer must come before a line about these references may start.
   func mustWait(for keys: Set<String>) -> Bool {
-    // No line waits behind another that may fail; else a few wait, so that no thread does.
+    // With `stopsOnError`, no line waits for a thread, since an earlier one may fail. Else a few lines wait,
+    // so that no thread is idle.
     open >= (stopsOnError ? jobs : jobs * 4) || keys.contains { underWay[$0] != nil }
   }
 
-  /// A line has begun.
+  /// Records the start of a line.
   mutating func begin(_ keys: Set<String>) {
     begun += 1
     open += 1
     for key in keys { underWay[key, default: 0] += 1 }
   }
 
-  /// A line has ended.
+  /// Records the end of a line.
   mutating func end(_ keys: Set<String>, failed: Bool) {
     open -= 1
     hasFailed = hasFailed || failed

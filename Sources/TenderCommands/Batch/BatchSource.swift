@@ -11,19 +11,19 @@ private import Glibc
 final class BatchSource {
   private let reader: LineReader
   private let descriptor: Int32
-  /// In bytes; nil where it is not known.
+  /// The size in bytes; nil if unknown.
   private let size: Int?
-  /// The header of a CSV file; nil where each line is JSON.
+  /// The header of a CSV file; nil if each line is JSON.
   private(set) var table: BatchTable?
-  /// The number of the row that was read last; the header is row 1.
+  /// The number of the last row read. The header is row 1.
   private var row = 0
 
-  /// The longest line, in bytes: an instrument and metadata fit many times over.
+  /// The longest line, in bytes: far more than an instrument and metadata need.
   private static let limit = 262_144
 
-  /// Opens a file, or takes standard input for `-`.
+  /// Opens a file, or uses standard input for `-`.
   ///
-  /// `shouldStop` says that nobody waits for further lines.
+  /// If `shouldStop` returns true, no further line is awaited.
   init(_ path: String, shouldStop: @escaping () -> Bool) throws(Fault) {
     if path == "-" {
       descriptor = 0
@@ -40,14 +40,14 @@ final class BatchSource {
     )
   }
 
-  /// Whether all of it is there already.
+  /// Whether it is a file, and not a pipe.
   var isFile: Bool { size != nil }
 
   deinit { if descriptor > 0 { close(descriptor) } }
 
-  /// Reads the header of a CSV file: from then on each row is a line.
+  /// Reads the header of a CSV file. From then on, each row is a line.
   ///
-  /// Throws `usage` where there is none, or where it has a column that is no option.
+  /// Throws `usage` without a header, or for a column that is not an option.
   func readHeader(_ pairs: [String], _ vocabulary: BatchVocabulary) throws(Fault) {
     var cells = try record(idle: { () throws(Fault) in }) ?? []
     if let first = cells.first, first.hasPrefix("\u{feff}") {
@@ -61,7 +61,8 @@ final class BatchSource {
 
   /// Returns the cells of the next record; nil at the end.
   ///
-  /// Throws `usage` where nobody can say where it ends: a row that began in the middle of a cell must never run.
+  /// Throws `usage` if the end of the record is unknown. A row that began in the middle of a cell must never
+  /// run.
   private func record(idle: () throws(Fault) -> Void) throws(Fault) -> [String]? {
     var record = CSVRecord()
     row += 1
@@ -80,10 +81,9 @@ final class BatchSource {
     return nil
   }
 
-  /// The next line, or why it cannot be one; nil at the end.
+  /// Returns the next line, or the fault of an invalid one; nil at the end.
   ///
-  /// `idle` is called before whoever writes the lines has to be waited for. Throws `usage` where
-  /// nothing can be read.
+  /// `idle` is called before a wait for more lines. Throws `usage` if nothing can be read.
   func next(idle: () throws(Fault) -> Void) throws(Fault) -> Result<String, Fault>? {
     if let table {
       guard let cells = try record(idle: idle) else { return nil }
@@ -99,12 +99,12 @@ final class BatchSource {
       let hint = "one command a line"
       return .failure(.badLine("is longer than \(Self.limit) bytes", hint: hint))
     }
-    // What it stands for would be another reference, and perhaps somebody else's.
+    // A repaired text could be another reference, which another payment may have.
     if reader.isGarbled { return .failure(.badLine("is no UTF-8", hint: "write it as UTF-8")) }
     return .success(text)
   }
 
-  /// How much of a file has been read, from 0 to 1; nil where nobody knows.
+  /// The part of a file that was read, from 0 to 1; nil if unknown.
   var fraction: Double? {
     size.map { $0 == 0 ? 1 : min(1, Double(reader.consumed) / Double($0)) }
   }

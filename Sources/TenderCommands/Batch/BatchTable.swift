@@ -1,12 +1,12 @@
 internal import TenderCommandLine
 internal import TenderModel
 
-/// The header of a CSV file whose rows are lines of a batch, and the option that each column stands for.
+/// The header of a CSV file with lines of a batch. It gives the option of each column.
 struct BatchTable: Sendable {
-  /// The word of `--map` for a column that is left out.
+  /// The word of `--map` for an ignored column.
   private static let ignored = "ignore"
 
-  /// A column: its name, and the option that it is, as a member of a line; nil where it is left out.
+  /// A column: its name, and the member of a line for its option; nil for an ignored column.
   private struct Column: Sendable {
     let name: String
     let member: String?
@@ -14,12 +14,12 @@ struct BatchTable: Sendable {
   }
 
   private let columns: [Column]
-  /// Whether no column says the command: then each row is a `transact`.
+  /// Whether no column has the command. Then each row is a `transact`.
   private let pays: Bool
 
-  /// Reads the header; `pairs` are the values of `--map`.
+  /// Reads the header. `pairs` are the values of `--map`.
   ///
-  /// Throws `usage` for a column that is no option of a batch, and for a pair without its column.
+  /// Throws `usage` for a column that is not an option of a batch, and for a pair without its column.
   init(header: [String], pairs: [String], _ vocabulary: BatchVocabulary) throws(Fault) {
     for name in header {
       try CardNumberGuard.check(name, of: Keys.csv.option.name)
@@ -78,7 +78,7 @@ struct BatchTable: Sendable {
     pays = !columns.contains { $0.member == "command" }
   }
 
-  /// Splits `OPTION=COLUMN` pairs at commas; a comma within a column's name stays.
+  /// Splits `OPTION=COLUMN` pairs at commas. A comma within a column's name stays.
   private static func split(_ pairs: [String]) throws(Fault) -> [(member: String, column: String)] {
     var found: [(member: String, column: String)] = []
     for pair in pairs {
@@ -94,10 +94,9 @@ struct BatchTable: Sendable {
     return found
   }
 
-  /// Returns a row as a line of a batch; an empty cell stands for nothing.
+  /// Returns a row as a line of a batch. An empty cell adds no option.
   ///
-  /// Throws `usage` for a row with another number of cells than the header, and for a flag that is neither true
-  /// nor false.
+  /// Throws `usage` for a row whose number of cells differs from the header, and for an invalid flag.
   func line(_ cells: [String], row: Int) throws(Fault) -> String {
     guard cells.count == columns.count else {
       throw .badLine(
@@ -132,7 +131,7 @@ struct BatchTable: Sendable {
     return JSONWriter.text(.object(line))
   }
 
-  /// Returns the fault of a row with the row and the column that it is about.
+  /// Returns the fault of a row, with its row and column.
   func place(_ fault: Fault, row: Int) -> Fault {
     guard fault.kind == .usage, !fault.message.contains("row \(row)") else { return fault }
     let text = fault.message
@@ -150,7 +149,7 @@ struct BatchTable: Sendable {
   }
 }
 
-/// One record of a CSV file, read line by line (RFC 4180): a quoted cell may have several lines.
+/// One record of a CSV file, read line by line (RFC 4180). A quoted cell may have several lines.
 struct CSVRecord {
   private enum State { case start, bare, quoted, closed }
 
@@ -160,10 +159,10 @@ struct CSVRecord {
   /// The number of bytes so far.
   private(set) var size = 0
 
-  /// Takes the next line in; returns whether the record is complete.
+  /// Adds the next line. Returns whether the record is complete.
   ///
-  /// Throws `usage` for a quote within a cell that does not begin with one, and for what follows a closing quote:
-  /// then nobody can say where the next record begins.
+  /// Throws `usage` for a quote inside of an unquoted cell, and for text after a closing quote. Then the
+  /// start of the next record is unknown.
   mutating func take(_ line: String, row: Int) throws(Fault) -> Bool {
     if state == .quoted { cell.append(UInt8(ascii: "\n")) }
     size += line.utf8.count + 1
@@ -204,7 +203,7 @@ extension Fault {
     .badFile("--csv: the header \(problem)", hint: hint)
   }
 
-  /// A row of a CSV file that is no line of a batch.
+  /// An invalid row of a CSV file.
   static func badLine(row: Int, _ problem: String, hint: String) -> Fault {
     Fault(.usage, code: "bad_line", "row \(row)\(problem)", hint: hint)
   }

@@ -3,7 +3,7 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
 
-/// What a batch has come to so far.
+/// The results of a batch so far.
 struct BatchTally {
   let composition: Composition
   let report: JUnitFile?
@@ -13,24 +13,24 @@ struct BatchTally {
   var unknown = 0
   var replayed = 0
   var statuses: [String: Int] = [:]
-  /// What was charged for each payment after its last line, by provider and reference: it counts once.
+  /// The amount charged for each payment after its last line, by provider and reference. It counts once.
   ///
-  /// 9 bits are the place of its currency, the rest is the amount.
+  /// 9 bits are the position of its currency. The rest is the amount.
   private var charged = NameTable()
-  /// What was refunded of it, where something was, in the same way.
+  /// The refunded amount, if any, in the same form.
   private var refunded = NameTable()
   private var currencies: [String] = []
-  /// How many lines were begun.
+  /// The number of started lines.
   var begun = 0
   var isStopped = false
-  /// How many lines were not begun, as far as they can be counted.
+  /// The number of lines that were not started, as far as they can be counted.
   var left = 0
   var isFatal = false
   private var hasWritten = false
-  /// Why no more lines could be read.
+  /// The reason why no more lines could be read.
   var problem: Fault?
   private var shownAt = 0
-  /// When it began.
+  /// The start time.
   private let start: Int
 
   init(composition: Composition, report: JUnitFile?, source: BatchSource) {
@@ -44,7 +44,7 @@ struct BatchTally {
 
   mutating func take(_ answer: BatchWorker.Answer) throws(Fault) {
     if answer.exit == 0 { ok += 1 } else { failed += 1 }
-    // One that was expected is unknown all the same.
+    // An expected unknown result is still unknown.
     let isUnknown = answer.records.contains {
       $0.fields["status"] == "unknown" || $0.fields["error"]?["effect"] == "unknown"
     }
@@ -60,14 +60,14 @@ struct BatchTally {
     hasWritten = hasWritten || answer.writes
     report?.add(answer)
     let now = composition.clock.uptime
-    // Ten times a second is as often as anybody looks.
+    // Users need no more than ten updates a second.
     if now - shownAt >= 100 {
       shownAt = now
       output.showState(progress)
     }
   }
 
-  /// Counts what a record says of a payment's money: what was voided was not kept, as what was refunded.
+  /// Counts the money of a payment's record. Voided and refunded amounts were not retained.
   private mutating func count(_ fields: JSONObject) {
     guard let currency = fields.text("currency"), fields.text("status") != nil else { return }
     let name = fields.text("reference") ?? fields.text("id") ?? ""
@@ -81,7 +81,7 @@ struct BatchTally {
     if returned > 0 || refunded[key] != nil { refunded[key] = number(returned) }
   }
 
-  /// What was charged, refunded and kept, by currency, in minor units.
+  /// The charged, refunded and net amounts by currency, in minor units.
   private var sums: JSONObject {
     var sums: [String: (charged: Int, refunded: Int)] = [:]
     for number in charged.values {
@@ -112,7 +112,7 @@ struct BatchTally {
     var text =
       "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: 10 - filled)
       + "] \(Int(fraction * 100)) %  \(counts)"
-    // The first second says nothing about the others.
+    // One second is too short for an estimate.
     let elapsed = composition.clock.uptime - start
     if elapsed >= 1000 {
       text += " · \((ok + failed) * 1000 / elapsed)/s"
@@ -124,7 +124,7 @@ struct BatchTally {
     return text
   }
 
-  /// The summary, and the exit status of the whole.
+  /// Prints the summary. Returns the exit status of the batch.
   func end(milliseconds: Int) throws(Fault) -> Int32 {
     output.keepsState = false
     output.clearState()
@@ -149,12 +149,12 @@ struct BatchTally {
     if unknown > 0 { return Fault.Kind.unknown.exitStatus }
     if let problem { output.warn("\(problem.message); the lines before it were run") }
     if isFatal { return Fault.Kind.state.exitStatus }
-    // What was stopped too late to stop anything has done all that was asked for.
+    // A stop that came too late stopped nothing: all lines were run.
     if let wish, isStopped || failed > 0 { return wish.exitStatus }
-    // A report that is not there says nothing to whoever waits for it.
+    // A missing report must not look like a success.
     if unreported != nil, failed == 0, !isStopped { return Fault.Kind.state.exitStatus }
     let exit = failed > 0 || isStopped ? Fault.Kind.partial.exitStatus : 0
-    // Whose records nobody reads has done its work all the same.
+    // A batch that wrote has done its work, even if its output was lost.
     return hasWritten ? exit : output.exit(exit)
   }
 }

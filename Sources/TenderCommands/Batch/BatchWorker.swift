@@ -3,18 +3,18 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
 
-/// What runs the lines of a batch; each thread makes its own work of what all share.
+/// Runs the lines of a batch. Each thread creates its work from the shared parts.
 struct BatchWorker: Sendable {
-  /// What a thread is given: a line, or why it is none.
+  /// A thread's job: a line, or the fault of an invalid one.
   struct Job: Sendable {
     let content: Result<BatchLine, Fault>
     let line: Int
-    /// The header of a CSV file; nil where the lines are JSON.
+    /// The header of a CSV file; nil if the lines are JSON.
     var table: BatchTable?
-    /// What the lines before say about its reference, for a check.
+    /// Facts from earlier lines about its reference, for a check.
     var earlier: SeenPayments.Earlier?
 
-    /// What a line that is none calls itself, where nothing in it looks like a card number.
+    /// The reference in an invalid line, if nothing in it looks like a card number.
     var name: String?
 
     var reference: String? { (try? content.get())?.reference ?? name }
@@ -22,25 +22,25 @@ struct BatchWorker: Sendable {
     var keys: Set<String> { Set((try? content.get())?.keys ?? []) }
   }
 
-  /// What a line came to.
+  /// The result of a line.
   struct Answer: Sendable {
     var records: [Record] = []
     var exit: Int32 = 0
     var milliseconds = 0
     var line: Int
-    /// For people; nil where it must not be shown.
+    /// The reference to show; nil if it must not be shown.
     var reference: String?
-    /// Whether the line said what it expects.
+    /// Whether the line has an expected result.
     var expects = false
-    /// What other lines about the same references wait for.
+    /// The references that other lines wait for.
     var keys: Set<String> = []
-    /// Whether it was one that writes.
+    /// Whether its command writes.
     var writes = false
-    /// Whether nothing of the batch can go on: a journal that cannot be used.
+    /// Whether the batch cannot continue, because the journal cannot be used.
     var isFatal = false
-    /// Whether another process has its reference.
+    /// Whether another process holds its reference.
     var isBusy = false
-    /// Whether it was not begun: a stop was asked for while it waited for its turn.
+    /// Whether it was not started, because a stop came while it waited.
     var isLeft = false
   }
 
@@ -50,23 +50,22 @@ struct BatchWorker: Sendable {
   let config: ConfigFile
   /// Whether the batch itself was allowed to move real money.
   let isLiveAllowed: Bool
-  /// The batch's own profile, where that only reads.
+  /// The batch's profile, if it is read-only.
   let readOnlyProfile: String?
-  /// What the kernel keeps the batch from.
+  /// The restrictions of this process.
   let containment: Containment
   /// Whether each line is only checked.
   let checks: Bool
-  /// The time at which the simulated clock stands; nil for the machine's.
+  /// The fixed time of the simulated clock; nil for the machine's.
   let standing: Int?
-  /// How many lines run at once.
+  /// The number of parallel lines.
   let jobs: Int
-  /// Whether the lines are wanted in their order.
+  /// Whether the lines must run in their order.
   let isOrdered: Bool
   let common = CommonParts()
   let turns = Turns()
 
-  /// What one thread runs its lines with: open files, connections, and a memory for one line's
-  /// secrets.
+  /// Creates the work of one thread: open files, connections, and memory for one line's secrets.
   func work() -> Workers<Job, Answer>.Work {
     let parts = SharedParts(
       common: common,
@@ -86,7 +85,7 @@ struct BatchWorker: Sendable {
       redactor.forget()
       var answer = run(job, parts, redactor)
       count += 1
-      // What must be gone for good is, after so many lines at most, and whenever there are no more.
+      // Deleted secrets are erased after some lines, and when no line waits.
       if count % 16 == 0 { parts.finishErasing() }
       answer.milliseconds = standing == nil ? clock.uptime - start : 0
       answer.keys = job.keys
@@ -103,9 +102,9 @@ struct BatchWorker: Sendable {
     do throws(Fault) {
       let line = try job.content.get()
       var invocation = try line.invocation.get()
-      // What the batch itself must not do, no line may, whatever profile it names.
+      // If the batch is read-only, no line may write, with any profile.
       if let readOnlyProfile, line.writes { throw .readOnly(readOnlyProfile) }
-      // Then nothing leaves and nothing is written, whatever the command.
+      // In a check, nothing is sent and nothing is written, for any command.
       if checks {
         invocation = invocation.adding(Keys.dryRun.option)
         if let provider = job.earlier?.provider {
@@ -160,7 +159,7 @@ struct BatchWorker: Sendable {
     }
   }
 
-  /// A line that came to nothing.
+  /// The answer of a line without a result.
   private func answer(
     to job: Job,
     _ fault: Fault,

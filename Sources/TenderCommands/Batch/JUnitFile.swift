@@ -2,12 +2,12 @@ internal import TenderCommandLine
 internal import TenderModel
 internal import TenderSystem
 
-/// A JUnit XML report, as CI systems read it: one suite, a case for each line of a batch.
+/// A JUnit XML report for CI systems: one suite, with a case for each line of a batch.
 ///
-/// It is written as the batch goes on: the cases into a file beside it, the whole under its own name once the
+/// The cases are written to a separate file during the batch. The report gets its name at the end, when the
 /// numbers are known.
 ///
-/// What goes wrong with it once the first line has begun is a warning: the payments come first.
+/// After the first line, its errors are only warnings, because the payments come first.
 final class JUnitFile {
   private let path: String
   private let part: String
@@ -18,16 +18,17 @@ final class JUnitFile {
   private var skipped = 0
   private var milliseconds = 0
   private var isBroken = false
-  /// Lines that have begun and whose cases are not written yet, in the order of the file.
+  /// Started lines without a written case, in the order of the file.
   private var open: [Int] = []
-  /// Cases that wait for an earlier line's.
+  /// Cases that wait for the case of an earlier line.
   private var waiting: [Int: String] = [:]
-  /// What the run was like, for the head of the report.
+  /// Properties of the run, for the head of the report.
   private let properties: [(name: String, value: String)]
-  /// When it began, RFC 3339.
+  /// The start, RFC 3339.
   private let start: String
 
-  /// Throws `usage` where the file cannot be written, is the batch itself, or belongs to the state.
+  /// Creates the report. Throws `usage` if the file cannot be written, is the batch itself, or belongs to the
+  /// state.
   init(
     _ path: String,
     input: String,
@@ -51,10 +52,10 @@ final class JUnitFile {
     (part, descriptor) = try Environment.temporary(beside: path, named: "--junit")
   }
 
-  /// A line has begun: its case has this place.
+  /// Reserves the place of a line's case when the line starts.
   func begins(_ line: Int) { open.append(line) }
 
-  /// Says that a line's case does not come after all.
+  /// Drops the place of a line that has no case after all.
   func leaves(_ line: Int) {
     open.removeAll { $0 == line }
     writeReady()
@@ -67,7 +68,7 @@ final class JUnitFile {
     let record = answer.records.last
     var problem: String?
     if answer.exit != 0 {
-      // A fault, rather than an outcome that was not wanted.
+      // An error is a fault. A failure is an unexpected result.
       let isError = record?.kind == .error
       if isError { errors += 1 } else { failures += 1 }
       let error = record?.fields["error"]?.object
@@ -108,12 +109,12 @@ final class JUnitFile {
     }
   }
 
-  /// Adds a line that was not begun, behind all that were.
+  /// Adds a line that was not started, after all that were.
   func skip(_ line: Int, _ reference: String?) {
     skip(reference ?? "line \(line)", "the batch was stopped before line \(line)")
   }
 
-  /// Adds that further lines were not begun, where nobody knows how many.
+  /// Adds an entry for an unknown number of lines that were not started.
   func skipRest() { skip("further lines", "the batch was stopped before them") }
 
   private func skip(_ name: String, _ why: String) {
@@ -123,7 +124,7 @@ final class JUnitFile {
     if !isBroken { isBroken = !Console.write(text, to: descriptor) }
   }
 
-  /// Puts the report together under its own name; gives what went wrong.
+  /// Completes the report under its name. Returns its error.
   func finish() -> Fault? {
     let shown = properties.map { "<property name=\(quoted($0.name)) value=\(quoted($0.value))/>\n" }
     let counts = "tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\""

@@ -2,17 +2,18 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 
-/// A line of `batch --check`: all that can be checked without a request.
+/// A line of `batch --check`: all checks that need no request.
 struct LineCheck: CommandWork {
   let composition: Composition
 
-  /// Options, amounts, reference, profile and credentials of a line; the members of a `check` record.
+  /// Checks options, amounts, reference, profile and credentials of a line. Returns the members of a `check`
+  /// record.
   ///
-  /// Throws what the line would end with.
+  /// Throws the fault that the line would end with.
   func run() throws(Fault) -> JSONObject {
     let target: Target
     if invocation.command.work.writes {
-      // What it would send is put together; nothing leaves, and nothing is written.
+      // The request is prepared, but nothing is sent or written.
       composition.output.collect = { _ in }
       _ = try Action.run(composition)
       target = try composition.target()
@@ -34,30 +35,31 @@ struct LineCheck: CommandWork {
 }
 
 extension Composition {
-  /// What the check of a batch's line knows besides the journal.
+  /// Facts for the check of a batch's line, besides the journal.
   struct Check {
-    /// Whether a line before it makes or changes its payment: then the journal does not say what it will find.
+    /// Whether an earlier line makes or changes its payment. Then the journal does not show the state that
+    /// the line will find.
     let isBegun: Bool
   }
 }
 
 /// The payments that a check has read so far.
 struct SeenPayments {
-  /// What the lines before say about a reference.
+  /// Facts from earlier lines about a reference.
   struct Earlier {
-    /// The provider that they name; nil where they name none.
+    /// The provider that they name; nil without one.
     let provider: String?
   }
 
-  /// By reference, the place in `providers` of the one that was named first.
+  /// The position in `providers` of the provider named first, by reference.
   private var begun = NameTable()
   private var providers: [String?] = []
-  /// By provider and reference: 32 bits of a hash of what was said, and the line.
+  /// 32 bits of a hash of the order, and the line, by provider and reference.
   private var payments = NameTable()
 
-  /// Takes a line in; returns what the lines before say about its reference.
+  /// Adds a line. Returns the facts from earlier lines about its reference.
   ///
-  /// Throws `conflict` where an earlier one gives its reference to another payment.
+  /// Throws `conflict` if an earlier line has its reference for another payment.
   mutating func add(_ line: BatchLine, _ number: Int) throws(Fault) -> Earlier? {
     var earlier: Earlier?
     if let place = begun[line.reference] {

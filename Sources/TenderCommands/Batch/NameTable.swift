@@ -1,12 +1,12 @@
-/// Numbers by name for very many names, in some 30 bytes each: the names themselves are not kept.
+/// Numbers for very many names, with some 30 bytes each. The names themselves are not stored.
 ///
-/// What stands for a name is 64 bits of a keyed hash. Among a million names two have the same in one of
-/// 37 million runs.
+/// A keyed hash of 64 bits represents a name. Among a million names, two have the same hash in one of 37
+/// million runs.
 struct NameTable {
-  /// Each grows by itself: doubling all at once takes three times the room for a moment.
+  /// Each part grows separately. Doubling one large table needs three times the memory for a moment.
   private var parts = [[UInt64: UInt64]](repeating: [:], count: 64)
 
-  /// The number of a name; nil where it has none.
+  /// The number of a name; nil without one.
   subscript(name: String) -> UInt64? {
     get {
       let key = Self.key(name)

@@ -10,9 +10,9 @@ private import Darwin
 private import Glibc
 #endif
 
-/// `tender __complete`: what may stand where the cursor is, for the completion of a shell.
+/// `tender __complete`: completions at the cursor, for a shell.
 struct CompleteCommand {
-  /// A word that may be typed, and what it means.
+  /// A possible word and its meaning.
   private typealias Candidate = (word: String, meaning: String)
 
   let providers: Providers
@@ -20,13 +20,14 @@ struct CompleteCommand {
 
   private var catalogue: Catalogue { providers.catalogue }
 
-  /// Prints one candidate a line, its meaning behind a tab; never an error, which nobody would see.
+  /// Prints one candidate on each line, with its meaning after a tab. It prints no error, because the shell
+  /// would hide it.
   func run(_ arguments: [String]) -> Int32 {
     guard let shell = arguments.first else { return 0 }
     var words = Array(arguments.dropFirst())
     if shell == "bash" { words = Self.words(ofLine: words.first ?? "") }
     let current = words.popLast() ?? ""
-    // bash replaces only what stands behind the last = or :.
+    // bash replaces only the text after the last = or :.
     let cut = shell == "bash" ? current.lastIndex { "=:".contains($0) } : nil
     let kept = cut.map { current.distance(from: current.startIndex, to: $0) + 1 } ?? 0
     var text = ""
@@ -39,7 +40,7 @@ struct CompleteCommand {
     return Program.put(text)
   }
 
-  /// The words of a line behind the program's name; the last one, which may be empty, is not done yet.
+  /// The arguments of a line after the program's name. The last one may be empty, and is not finished.
   private static func words(ofLine line: String) -> [String] {
     let parts = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     return parts.dropLast().filter { !$0.isEmpty }.dropFirst() + [parts.last ?? ""]
@@ -71,7 +72,7 @@ struct CompleteCommand {
     catalogue.options.filter { $0.group == .general }.map { ("--" + $0.name, $0.summary) }
   }
 
-  /// First words, or the second words of a group.
+  /// First words of commands, or the second words of a group.
   private func commands(_ operands: [String]) -> [Candidate] {
     func inGroup(_ group: String) -> [Candidate] {
       catalogue.commands.filter { $0.words.count == 2 && $0.words[0] == group }
@@ -97,7 +98,7 @@ struct CompleteCommand {
     }
   }
 
-  /// What a definition alone says of its values; nil where it says nothing.
+  /// The values that a definition alone gives; nil if it gives none.
   private static func own(_ choices: [String], _ kind: Option.Completion) -> [Candidate]? {
     if !choices.isEmpty { return choices.map { ($0, "") } }
     switch kind {
@@ -132,8 +133,8 @@ struct CompleteCommand {
       .filter { $0.subject == .error }.map { ($0.code, $0.meaning) }
   }
 
-  /// The latest references of the journal; none where it cannot be read, or is a server's, which nobody is asked
-  /// to wait for.
+  /// The latest references of the journal. There are none if it cannot be read, or is on a server, which
+  /// could be slow.
   private func references(_ typed: Typed) -> [Candidate] {
     guard let invocation = try? invocation(typed),
       let settings = try? Settings(invocation, environment, catalogue.modules),
@@ -160,7 +161,7 @@ struct CompleteCommand {
     return found
   }
 
-  /// A look into the journal with where it is, as far as that was typed.
+  /// Creates an invocation that reads the journal, with the typed options for its place.
   private func invocation(_ typed: Typed) throws(Fault) -> Invocation {
     let line = ["journal", "list", "--json"] + typed.places
     guard case .run(let invocation) = try Parser(catalogue).parse(line) else {
@@ -170,15 +171,15 @@ struct CompleteCommand {
   }
 }
 
-/// The words of a line that is not done yet.
+/// The arguments of an unfinished line.
 private struct Typed {
   /// Names of the options.
   private(set) var names: Set<String> = []
   private(set) var operands: [String] = []
-  /// The option whose value comes next.
+  /// The option that waits for its value.
   private(set) var open: Option?
   private(set) var command: Command?
-  /// Options that say where journal and configuration are, with their values.
+  /// The options for the place of journal and configuration, with their values.
   private(set) var places: [String] = []
 
   init(_ words: [String], _ catalogue: Catalogue) {

@@ -23,7 +23,7 @@ extension Action {
   )
 }
 
-/// `doctor`: one record for each thing that a payment needs.
+/// `doctor`: one record for each condition of a payment.
 struct DoctorCommand: CommandWork {
   let composition: Composition
   private let reach = Reach()
@@ -58,7 +58,7 @@ struct DoctorCommand: CommandWork {
     return output.exit(exit)
   }
 
-  /// A check as a record, or on lines that no narrow terminal cuts.
+  /// Shows a check as a record, or on lines that fit a narrow terminal.
   private func show(_ fields: JSONObject) {
     guard output.isTable, output.showsAll else {
       return output.show(records.record(.check, fields))
@@ -76,12 +76,13 @@ struct DoctorCommand: CommandWork {
     return "check network, names (DNS), proxy variables and TENDER_CA_FILE; nothing was sent"
   }
 
-  /// Which hosts a check asked, how they answered, and whether this machine's clock is theirs.
+  /// Returns the hosts that a check asked, with their answers and the difference between their clocks and
+  /// this machine's.
   ///
-  /// Throws `usage` where it is not.
+  /// Throws `usage` if a clock differs too much.
   private func hosts() throws(Fault) -> [String] {
     var words: [String] = []
-    // One line a host: the last of several answers.
+    // One line for each host: the last of several answers.
     let answers = Dictionary(reach.take().map { ($0.host, $0) }) { $1 }
     for answer in answers.values.sorted(by: { $0.host < $1.host }) {
       let clock =
@@ -100,7 +101,7 @@ struct DoctorCommand: CommandWork {
     return words + (words.isEmpty ? [] : proxy)
   }
 
-  /// The proxy that requests go through, without its credentials.
+  /// The proxy of the requests, without its credentials.
   private var proxy: [String] {
     let names = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
     return names.first { composition.environment[$0] != nil }.map { ["proxy set by \($0)"] } ?? []
@@ -160,7 +161,7 @@ struct DoctorCommand: CommandWork {
     return common + sharedJournal() + target.module.checks(composition, target.env)
   }
 
-  /// What is wrong with profiles of the configuration, in use or not; nil where nothing is.
+  /// The errors of profiles in the configuration, used or not; nil without errors.
   private var unusableProfiles: String? {
     let settings = composition.settings
     let problems = settings.config.profiles.keys.sorted().compactMap { name -> String? in
@@ -175,12 +176,12 @@ struct DoctorCommand: CommandWork {
       ? nil : "before these profiles are used, mend: " + problems.joined(separator: "; ")
   }
 
-  /// Of a journal that several machines share: whether it answers, what this user may do there, and what a
-  /// failover of its servers can lose.
+  /// The checks of a shared journal: whether it answers, the rights of this user, and the possible losses of
+  /// a failover.
   private func sharedJournal() -> [Check] {
     let composition = composition
     guard let address = composition.settings.journal()?.text else { return [] }
-    // Asked once: where it does not answer, the first check says so, and the others were not made.
+    // It is asked once. If it does not answer, the first check reports that, and the others are left out.
     let asked = Result { () throws(Fault) in
       let folder = try composition.settings.stateFolder().text
       return try composition.sharedJournal(address, folder, isReading: true).facts()
@@ -215,12 +216,12 @@ struct DoctorCommand: CommandWork {
     ]
   }
 
-  /// What the journal needs for some thousand payments, in bytes.
+  /// The space for some thousand payments in the journal, in bytes.
   private static let enough = 16 << 20
 }
 
 extension Fault {
-  /// This machine's clock is ahead of another one by so many seconds, or behind.
+  /// This machine's clock differs from another one by some seconds.
   fileprivate static func clockWrong(_ skew: Int, from other: String) -> Fault {
     .usage(
       "clock_wrong",
@@ -231,7 +232,7 @@ extension Fault {
 }
 
 extension SharedJournal.Facts {
-  /// What this user may do there.
+  /// The rights of this user in the journal.
   fileprivate func rights() throws(Fault) -> String {
     guard !missing.isEmpty else { return "all that a runner needs" }
     guard mayWrite else { return "look-ups and lists alone" }
@@ -242,7 +243,7 @@ extension SharedJournal.Facts {
     )
   }
 
-  /// How the way there is protected.
+  /// The protection of the connection.
   fileprivate func security() throws(Fault) -> String {
     guard usesTLS else {
       let isHere = place.hasPrefix("/") || isLoopback
@@ -252,7 +253,7 @@ extension SharedJournal.Facts {
       ? "TLS, verified" : "TLS, NOT verified: sslmode is \(sslMode)"
   }
 
-  /// How far this machine's clock is from the server's.
+  /// The difference between this machine's clock and the server's.
   fileprivate func clock() throws(Fault) -> String {
     let off = abs(skew) - precision
     guard off > Reach.tolerance * 1000 else {
@@ -261,7 +262,7 @@ extension SharedJournal.Facts {
     throw .clockWrong(skew / 1000, from: "the journal's server")
   }
 
-  /// What a failover of its servers can lose.
+  /// The possible losses of a failover of its servers.
   fileprivate func failover() throws(Fault) -> String {
     guard synchronousCommit != "off" else {
       throw .state(

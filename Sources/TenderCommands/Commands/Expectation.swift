@@ -2,16 +2,16 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 
-/// `--expect`: which results make the exit 0.
+/// `--expect`: the results that make the exit 0.
 struct Expectation: Sendable {
-  /// Nil where every result speaks for itself.
+  /// Nil if no result is expected.
   private let expected: ExpectedResult?
-  /// Whether the command itself refunds: then a refund under way is what it was to come to.
+  /// Whether the command itself refunds. Then a refund under way is its success.
   private let refunds: Bool
 
-  /// Throws `usage` for a word that is neither a status nor anything else that can be expected.
+  /// Reads the option. Throws `usage` for a word that is not a possible expectation.
   init(_ invocation: Invocation) throws(Fault) {
-    // Nothing comes of a dry run that could be expected, waited for or heard of.
+    // A dry run has no result to expect or wait for, and no events.
     if invocation.has(Keys.dryRun), !invocation.inherited.contains(Keys.dryRun.option.name) {
       let unused: [any OptionKey] = [Keys.expect, Keys.wait, Keys.interval, Keys.events]
       if let option = invocation.given(among: unused).first {
@@ -26,13 +26,13 @@ struct Expectation: Sendable {
     try FieldChoice.check(expected?.paths ?? [], option: Keys.expect.option.name)
   }
 
-  /// The report to show and the exit status: 0 where it was expected, 18 where something else was, 9 where it is not
-  /// known.
+  /// Returns the report to show and the exit status: 0 for an expected result, 18 for another one, 9 for an
+  /// unknown one.
   func judge(_ report: Report, _ records: Records) -> (Report, Int32) {
     let exit = report.fault?.exitStatus ?? 0
     guard let expected else { return (report, exit) }
     let fields = records.record(report).fields
-    // Money that goes back is not what `succeeded` alone expects.
+    // `succeeded` alone does not match a payment with a refund.
     let isGoingBack =
       !refunds && report.status == .succeeded && fields["refunding_amount"]?.wholeNumber ?? 0 > 0
     let status = isGoingBack ? nil : report.status
@@ -53,7 +53,7 @@ struct Expectation: Sendable {
     return (shown, shown.fault?.exitStatus ?? 0)
   }
 
-  /// Whether a command was expected to end with a fault like this.
+  /// Whether a fault was expected.
   func isMet(by fault: Fault, _ record: Record) -> Bool {
     let status: Status? = fault.kind == .unknown ? .unknown : nil
     return expected?.holds(status, exit: fault.exitStatus, code: fault.code, record.fields) ?? false
@@ -61,9 +61,10 @@ struct Expectation: Sendable {
 }
 
 extension CommandWork {
-  /// Does work whose result may be expected: a fault that was is a result like any other, its record and exit 0.
+  /// Runs work with an expected result. An expected fault is a result like any other, with its record and
+  /// exit 0.
   ///
-  /// Throws any other again.
+  /// Throws any other fault again.
   func expecting(_ work: (Expectation) throws(Fault) -> Int32) throws(Fault) -> Int32 {
     let expectation = try Expectation(invocation)
     do throws(Fault) {

@@ -23,11 +23,11 @@ extension Action {
   )
 }
 
-/// `tender explain`: the meaning of a word, or the state of a payment.
+/// `tender explain`: the meaning of a term, or the state of a payment.
 struct ExplainCommand: CommandWork {
   let composition: Composition
 
-  /// The pages of the provider that was named, and those of all.
+  /// The pages of the named provider, and the shared ones.
   private var pages: [Page] {
     guard let provider = invocation[Keys.provider] else { return records.pages }
     return records.pages.filter { ($0.provider ?? provider) == provider }
@@ -66,7 +66,7 @@ struct ExplainCommand: CommandWork {
       for page in pages { show(page) }
       return output.exit(0)
     }
-    // Every word of a meaning is there, on a line of its own where the terminal is narrow.
+    // The whole meaning is shown, on a separate line for narrow terminals.
     for page in pages { output.put("\(page.head)\n    \(page.page.meaning)\n") }
     return output.exit(0)
   }
@@ -78,9 +78,10 @@ struct ExplainCommand: CommandWork {
     output.put(page.lines.joined(separator: "\n") + "\n")
   }
 
-  /// Explains the payments of a reference or id: the state of each, what its words mean, the next command.
+  /// Explains the payments of a reference or id: the state of each, the meaning of its terms, and the next
+  /// command.
   ///
-  /// False where the journal knows none.
+  /// Returns false if the journal has none.
   private func explainPayment(_ handle: String) throws(Fault) -> Bool {
     let places = try invocation.places()
     let payments = try composition.journal().payments(matching: handle, filter: places)

@@ -56,7 +56,7 @@ extension JournalCommands {
       filter.metadata.append(try OptionReader.split(pair, option: "--metadata"))
     }
     if let provider = filter.provider { try invocation.checkOptions(for: provider) }
-    // What a provider adds to this command are members of its orders.
+    // A provider's options for this command name members of its orders.
     for module in composition.catalogue.modules {
       let keys = module.uses.filter { $0.command == "find" }.flatMap(\.options)
       for option in invocation.given(among: keys) {
@@ -143,10 +143,10 @@ extension JournalCommands {
     return try exit()
   }
 
-  /// Goes through the payments of a filter: all of them as JSON lines, the latest 50 in a table, `--limit` in
-  /// either.
+  /// Passes the payments of a filter to `body`: all of them for JSON lines, the latest 50 for a table, or
+  /// `--limit`.
   ///
-  /// Gives the number that it showed, and the number that was found where some were left out.
+  /// Returns the number that it showed, and the number that was found if some were left out.
   func eachShown(
     _ filter: PaymentFilter,
     _ body: (Payment) -> Void
@@ -176,14 +176,14 @@ extension JournalCommands {
       return !output.isBroken
     }
     if isCut {
-      // Counting a million takes longer than finding fifty.
+      // Counting a million payments takes longer than finding fifty.
       let count = try composition.journal().count(filter, upTo: Self.countLimit + 1)
       shown.total = count > Self.countLimit ? "more than \(Self.countLimit)" : String(count)
     }
     return shown
   }
 
-  /// Goes through the first payments of another order: the others are read, and not kept.
+  /// Passes the first payments in another order to `body`. It reads all payments, and stores only those.
   private func eachSorted(
     _ filter: PaymentFilter,
     by order: Keys.Order,
@@ -201,7 +201,7 @@ extension JournalCommands {
         case .amount: payment.state.amount ?? 0
         }
       if let last = best.last, best.count == limit, last.key >= key { return true }
-      // Of equal ones the newer payment, which came first, stays first.
+      // Among equal payments, the newer one comes first.
       var (low, high) = (0, best.count)
       while low < high {
         let middle = (low + high) / 2
@@ -218,7 +218,7 @@ extension JournalCommands {
     return shown
   }
 
-  /// Says that nothing was found, or how many payments there are where some were left out.
+  /// Reports that nothing was found, or the number of payments if some were left out.
   func tell(of shown: Shown, _ filter: PaymentFilter, none: String) throws(Fault) -> Int32 {
     if let total = shown.total {
       let order = try invocation.value(Keys.orderBy) ?? .created
@@ -236,11 +236,11 @@ extension JournalCommands {
     return try exit()
   }
 
-  /// What a listing has shown.
+  /// The numbers of a listing.
   struct Shown {
     let limit: Int
     var count = 0
-    /// The number of payments found, in words; nil where all of them were shown.
+    /// The text for the number of payments found; nil if all of them were shown.
     var total: String?
   }
 }

@@ -3,7 +3,7 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
 
-/// `find --online`: asks the provider about all the merchant's payments, or about those in the journal.
+/// `find --online`: asks the provider about all payments of the merchant, or about those in the journal.
 struct FindOnline: CommandWork {
   let composition: Composition
 
@@ -34,7 +34,7 @@ struct FindOnline: CommandWork {
       let id = outcome.id ?? ""
       let place = PaymentFilter(env: target.env, provider: target.module.name)
       let known = try composition.journal().payments(matching: id, filter: place)
-      // The payment of an id that is not its own any more, after a part was voided, says nothing about it.
+      // After a void of a part, a payment has another id. An answer under its old id is not about it.
       if let payment = known.first(where: { $0.state.id == id }) {
         show(try engine.take(outcome, of: payment))
       } else {
@@ -54,7 +54,7 @@ struct FindOnline: CommandWork {
     return output.exit(0)
   }
 
-  /// Looks each payment of the journal up; a fault is printed in its place.
+  /// Looks up each payment of the journal. A fault is printed in its place.
   private func known(
     _ filter: PaymentFilter,
     _ engine: Engine,

@@ -26,7 +26,7 @@ extension Action {
       .cancelled, .expired, .partial, .state, .refused, .device, .partPaid, .interrupted,
     ],
     meanings: ["all": "every payment with an unknown operation"],
-    // The payment, not this command, says where its reader is.
+    // The journal has the address of the payment's reader. This command does not.
     bounds: .providers,
     run: JournalCommands.resume
   )
@@ -69,7 +69,7 @@ extension Action {
   )
 }
 
-/// What ends an unknown operation: `journal resume`, `journal resolve`; and `journal accept`.
+/// Commands that end unknown operations: `journal resume` and `journal resolve`; and `journal accept`.
 extension JournalCommands {
   // MARK: resume
 
@@ -82,7 +82,7 @@ extension JournalCommands {
     let target = try composition.target(of: handle)
     composition.subject.take(target)
     guard var payment = target.payment else { throw .unknownHandle(handle) }
-    // A refund at the reader is a payment under a reference of its own.
+    // A refund at the reader is a payment with a separate reference.
     if let link = payment.unknowns.first?.link, let own = try composition.payment(link, target) {
       payment = own
     }
@@ -91,12 +91,12 @@ extension JournalCommands {
     var resumed =
       invocation.has(Keys.finish)
       ? try finish(payment, engine) : try engine.resume(payment, finish: false, resend: false)
-    // A payer's flow goes on at the bank: how it ended is looked up.
+    // A payer's flow continues at the bank. Its end is looked up.
     let isPayersTurn = resumed.status == .requiresAction && engine.provider.traits.hasPayerFlow
     if isPayersTurn, !invocation.has(Keys.finish) {
       resumed = try engine.lookUp(handle, known: resumed.payment, kind: payment.kind)
     }
-    // The exit is the one that the payment's own command would have.
+    // The exit status is that of the payment's original command.
     let report = resumed.ended()
     composition.show(report)
     if report.payment?.state.isUnknown == true { return Fault.Kind.unknown.exitStatus }
@@ -110,7 +110,8 @@ extension JournalCommands {
 
   /// Finishes the unknown operations of a payment.
   ///
-  /// What a key or a look ends is ended first; only then is a request without a key asked about, by its amount.
+  /// Operations that a key or a look-up can finish come first. Only then a person is asked about a request
+  /// without a key, with its amount.
   private func finish(_ payment: Payment, _ engine: Engine) throws(Fault) -> Report {
     if payment.state.isUnknown {
       try composition.approve(payment.env, "finish what is unknown of \(payment.reference)")
@@ -140,7 +141,7 @@ extension JournalCommands {
     }
   }
 
-  /// The unknown operations that only a request without a key can end.
+  /// The unknown operations that only a request without a key can finish.
   private func resends(_ payment: Payment, _ engine: Engine) -> [Operation] {
     payment.unknowns.filter {
       engine.provider.recovery(of: $0, in: payment) == .byHand(canResend: true)
@@ -175,7 +176,7 @@ extension JournalCommands {
         let report = try engine.resume(payment, finish: finishes, resend: false)
         composition.show(report)
         if report.payment?.state.isUnknown == true { isAnyUnknown = true }
-        // The look has ended it.
+        // The look-up has resolved it.
         if left.last?.reference == payment.reference { left.removeLast() }
       } catch {
         if error.kind.isStop { throw error }
@@ -185,12 +186,12 @@ extension JournalCommands {
       }
     }
     list(left)
-    // What is unknown is said before what failed.
+    // An unknown result counts before a failure.
     if isAnyUnknown { return Fault.Kind.unknown.exitStatus }
     return hasFault ? Fault.Kind.partial.exitStatus : 0
   }
 
-  /// Lists the payments with a request without a key, which is finished one by one.
+  /// Lists the payments with a request without a key. Those are finished one by one.
   private func list(_ payments: [Payment]) {
     for payment in payments {
       let words = payment.unknowns.map { payment.words(for: $0) }.joined(separator: " and the ")
@@ -205,7 +206,7 @@ extension JournalCommands {
   // MARK: resolve and accept
 
   func resolve() throws(Fault) -> Int32 {
-    // What `journal settle --all --as restored` did.
+    // This is the old form: `journal settle --all --as restored`.
     if invocation[Keys.outcome] == "restored" { return try accept() }
     guard let reason = invocation[Keys.reason], !reason.isEmpty,
       let status = invocation[Keys.outcome].flatMap(Status.init(rawValue:))
@@ -265,7 +266,7 @@ extension JournalCommands {
 }
 
 extension Payment {
-  /// An operation in words, such as `3.00 USD refund`.
+  /// A description of an operation, such as `3.00 USD refund`.
   fileprivate func words(for operation: Operation) -> String {
     let amount = operation.amount.map { text(ofMinorUnits: $0) + " " } ?? ""
     return amount + operation.kind.rawValue.replacing("_", with: " ")
@@ -273,7 +274,7 @@ extension Payment {
 }
 
 extension Fault {
-  /// A result that stays unknown, since sending its request again was not confirmed.
+  /// A result that stays unknown, because the repeated request was not confirmed.
   fileprivate func unconfirmed(_ payment: Payment, _ risk: String) -> Fault {
     var fault = self
     fault.hint =

@@ -100,7 +100,7 @@ extension Action {
   )
 }
 
-/// What keeps a journal whole, moves it and makes it smaller.
+/// Commands that check, move and shrink a journal.
 extension JournalCommands {
   func verify() throws(Fault) -> Int32 {
     try checkExists()
@@ -112,7 +112,8 @@ extension JournalCommands {
     return output.exit(problems.isEmpty ? 0 : Fault.Kind.state.exitStatus)
   }
 
-  /// Throws `usage` where the state folder has no journal: a wrong `--state-dir` is no whole journal.
+  /// Throws `usage` if the state folder has no journal. A wrong `--state-dir` must not look like a whole
+  /// journal.
   private func checkExists() throws(Fault) {
     let settings = composition.settings
     let folder = try settings.stateFolder().text
@@ -125,7 +126,7 @@ extension JournalCommands {
     )
   }
 
-  /// Shows what was found of the journal.
+  /// Shows the results of a check of the journal.
   private func show(_ checks: [(outcome: String, detail: String)]) {
     let shown = checks.map { outcome, detail in
       records.record(
@@ -169,7 +170,7 @@ extension JournalCommands {
       return 0
     }
     try composition.refuseReadOnly()
-    // What was paid today would be paid again.
+    // The same commands would pay a deleted payment of today again.
     let recent = composition.clock.now - 24 * 60 * 60_000
     if before > recent {
       let count =
@@ -279,7 +280,7 @@ extension JournalCommands {
 }
 
 extension JSONObject {
-  /// Whether a version before 6 of the journal exported it, which left out the order that was carried out.
+  /// Whether a version of the journal before 6 exported it. Such an export lacks the executed order.
   fileprivate var isOldExport: Bool {
     self["schema"] == 1 && self["record"] == "journal_entry" && self["stored"] == nil
   }

@@ -55,7 +55,8 @@ extension Action {
 struct JournalCommands: CommandWork {
   let composition: Composition
 
-  /// The exit of what was printed, unless the journal is incomplete: then that is said last.
+  /// Returns the exit status of the printed records. If the journal is incomplete, this throws after the
+  /// output.
   func exit(_ status: Int32 = 0) throws(Fault) -> Int32 {
     let exit = output.exit(status)
     try composition.journal().checkWhole()
@@ -101,7 +102,7 @@ struct JournalCommands: CommandWork {
     return try exit()
   }
 
-  /// The receipts of payments as text, the newest first.
+  /// Shows the receipts of payments as text, newest first.
   private func showReceipts(_ payments: [Payment], _ handle: String) throws(Fault) -> Int32 {
     let texts = payments.compactMap { payment in
       (try? composition.module(payment.provider.text))?.receipt(of: payment, composition.settings)
@@ -138,7 +139,7 @@ struct JournalCommands: CommandWork {
     return try exit()
   }
 
-  /// What the options of a command let through.
+  /// Returns the filter of a command's options.
   ///
   /// Throws `usage`.
   func filter() throws(Fault) -> PaymentFilter {
@@ -158,7 +159,7 @@ struct JournalCommands: CommandWork {
     return filter
   }
 
-  /// The moments that an option names, in the local zone.
+  /// Returns the times that an option names, in the local zone.
   ///
   /// Throws `usage`.
   func time(_ key: Key<TimeExpression>) throws(Fault) -> ClosedRange<Int>? {
@@ -175,8 +176,8 @@ struct JournalCommands: CommandWork {
 }
 
 extension Composition {
-  /// The journal that was searched, how many payments it has and from when: a wrong folder must not read as
-  /// "never charged".
+  /// Describes the searched journal with its number of payments and its first time. A wrong folder must not
+  /// read as "never charged".
   func journalWords() throws(Fault) -> String {
     let place =
       try settings.journal() == nil
@@ -190,7 +191,7 @@ extension Composition {
 }
 
 extension Fault {
-  /// A search for one payment or customer without a match.
+  /// A search for one payment or customer found nothing.
   static func noMatch(_ place: String) -> Fault {
     Fault(
       .notFound,
@@ -202,15 +203,15 @@ extension Fault {
 }
 
 extension Invocation {
-  /// Whether a search names one payment or customer, so that finding none is an answer of its own.
+  /// Whether a search names one payment or customer. Then an empty result has a different exit.
   var asksForOne: Bool {
     let names: [any OptionKey] = [Keys.customer, Keys.lastFour, Keys.traceID]
     return operands.contains { !$0.contains("*") } || !given(among: names).isEmpty
   }
 
-  /// The one reference or id that a command is about.
+  /// The one reference or id of a command.
   ///
-  /// Throws `usage` for none, several, or `-`, which stands for many.
+  /// Throws `usage` for none, several, or `-`, which means many.
   func handle() throws(Fault) -> String {
     guard let handle = operands.first, operands.count == 1, handle != "-" else {
       throw .badOperand(
@@ -221,20 +222,20 @@ extension Invocation {
     return handle
   }
 
-  /// The payments of `--env` and `--provider`, where they are given.
+  /// The filter of `--env` and `--provider`, if they are given.
   func places() throws(Fault) -> PaymentFilter {
     PaymentFilter(env: try value(Keys.env), provider: self[Keys.provider].map(ProviderName.init))
   }
 }
 
 extension Composition {
-  /// Shows a payment of the journal in words, or its record with them.
+  /// Shows a payment of the journal as sentences, or its record with them.
   func show(inWords payment: Payment) {
     let verdict = records.verdict(payment)
     show(verdict) { records.entry(payment, verdict: verdict) }
   }
 
-  /// Shows what became of a payment in words, or its record.
+  /// Shows a verdict as sentences, or a record.
   func show(_ verdict: Verdict, _ record: () -> Record) {
     guard output.isTable else { return output.show(record()) }
     let lines = verdict.lines.map { completed($0, for: verdict.subject) }
@@ -243,7 +244,7 @@ extension Composition {
 }
 
 extension Journal {
-  /// The payments that a filter lets through, newest first.
+  /// The payments that match a filter, newest first.
   func all(_ filter: PaymentFilter) throws(Fault) -> [Payment] {
     var payments: [Payment] = []
     try each(filter) { payment in

@@ -82,21 +82,21 @@ struct LookUpCommands: CommandWork {
     return try several(operands, Asked(wait: wait, expectation: expectation))
   }
 
-  /// What is asked of each of several.
+  /// The options of each of several look-ups.
   private struct Asked: Sendable {
     let wait: WaitOptions?
     let expectation: Expectation
   }
 
-  /// One of several: what was typed, and where it stood.
+  /// One of several look-ups: its handle and its line.
   private struct Job: Sendable {
     let handle: String
     let line: Int
-    /// Whether it passed the card-number guard, or stood behind `--id`.
+    /// Whether it passed the card-number guard, or came by `--id`.
     let isVouchedFor: Bool
   }
 
-  /// What a look-up of one of several came to.
+  /// The answer of one of several look-ups.
   private struct Answer: Sendable {
     var record: Record
     var fault: Fault?
@@ -127,10 +127,9 @@ struct LookUpCommands: CommandWork {
     }
   }
 
-  /// Looks several up, each fault in its place: 14 where there was one.
+  /// Looks up several payments. A fault is printed in its place, and makes the exit 14.
   ///
-  /// A single id from standard input keeps its own exit, so the first answer waits until there is a
-  /// second.
+  /// A single id from standard input has its usual exit. So the first answer waits for a second one.
   private func several(_ operands: [String], _ asked: Asked) throws(Fault) -> Int32 {
     var shown = Answers(output: output)
     let workers = try workers(asked)
@@ -139,17 +138,18 @@ struct LookUpCommands: CommandWork {
     let start = composition.clock.uptime
     var begun = 0
     defer { workers?.close() }
-    /// Shows what is answered so far, in order; false where nobody reads it.
+    /// Shows the answers so far, in order; false if the reader is gone.
     func takeReady() throws(Fault) -> Bool {
       while let workers, workers.open > 0, workers.isReady(inOrder: true) {
         guard try shown.take(workers.take()) else { return false }
       }
       return true
     }
-    /// Does one at once, or hands it over and takes what is ready, never far ahead of the answers.
+    /// Looks up one payment, or passes it to a thread and shows ready answers. It never gets far ahead of the
+    /// answers.
     func handle(_ job: Job) throws(Fault) -> Bool {
       if let rate {
-        // Whoever asks slowly sees each answer when it comes.
+        // With a rate, each answer is shown when it comes.
         let due = start + begun * 1000 / rate
         while composition.signals.wish == nil, due > composition.clock.uptime {
           guard try takeReady() else { return false }
@@ -160,7 +160,7 @@ struct LookUpCommands: CommandWork {
       guard let workers else { return try shown.take(answer(job, asked)) }
       workers.submit(job)
       guard try takeReady() else { return false }
-      // The answers come in order: some more are under way than can be waited for.
+      // The answers come in order, so more requests may run than the threads can answer at once.
       return workers.open < max(64, 2 * jobs) ? true : try shown.take(workers.take())
     }
     func drain() throws(Fault) {
@@ -173,11 +173,11 @@ struct LookUpCommands: CommandWork {
     return try shown.end()
   }
 
-  /// The answers of several look-ups, each shown in its place, and what they come to.
+  /// The answers of several look-ups, each shown in its place, and the exit status.
   private struct Answers {
     let output: Output
     var rows: [Record] = []
-    /// The first one, until there is a second: alone it is answered like a single look-up.
+    /// The first answer, until there is a second. A single one is shown like a usual look-up.
     var first: Answer?
     var count = 0
     var hasFault = false
@@ -187,9 +187,9 @@ struct LookUpCommands: CommandWork {
       if output.isTable { rows.append(LookUpCommands.row(record)) } else { output.show(record) }
     }
 
-    /// False where nobody reads any further.
+    /// Returns false if the reader is gone.
     ///
-    /// Throws what ends them all.
+    /// Throws a fault that ends all look-ups.
     mutating func take(_ answer: Answer) throws(Fault) -> Bool {
       if let fault = answer.fault {
         if fault.kind.isStop || fault.kind == .state { throw fault }
@@ -209,7 +209,7 @@ struct LookUpCommands: CommandWork {
       return !output.isBroken
     }
 
-    /// Shows what is left; gives the exit status.
+    /// Shows the remaining answers. Returns the exit status.
     mutating func end() throws(Fault) -> Int32 {
       if let only = first {
         if let fault = only.fault { throw fault }
@@ -230,7 +230,7 @@ struct LookUpCommands: CommandWork {
     }
   }
 
-  /// Goes through operands and standard input until `handle` has had enough.
+  /// Passes operands and lines of standard input to `handle`, until it returns false.
   private func read(
     _ operands: [String],
     _ handle: (Job) throws(Fault) -> Bool,
@@ -252,11 +252,11 @@ struct LookUpCommands: CommandWork {
     }
   }
 
-  /// How many look-ups are under way where nobody says.
+  /// The default number of parallel look-ups.
   private static let jobs = 16
 
-  /// Threads for look-ups over a network, each with a connection of its own; nil where one after the
-  /// other is as good, or must be seen in order.
+  /// Returns threads for look-ups over a network, each with a separate connection. Nil if sequential look-ups
+  /// are as good, or must be shown in order.
   private func workers(_ asked: Asked) throws(Fault) -> Workers<Job, Answer>? {
     guard asked.wait == nil, !invocation.has(Keys.events), composition.goesOut else { return nil }
     let providers = composition.providers
@@ -267,7 +267,7 @@ struct LookUpCommands: CommandWork {
     let common = CommonParts()
     let hub = CurlHub(connections: jobs)
     return Workers(count: jobs) {
-      // Each has its own journal, connection and tokens; only what is safe to share is shared.
+      // Each thread has a separate journal, connection and tokens. Only thread-safe parts are shared.
       let parts = SharedParts(common: common, hub: hub)
       do throws(Fault) {
         let composition = try Composition(
@@ -310,7 +310,7 @@ struct LookUpCommands: CommandWork {
       .ended(acceptsPart: invocation.has(Keys.allowPartial))
   }
 
-  /// A row of the table of several: the error's message where there is one.
+  /// A row in the table of several payments, with the error's message if there is one.
   static func row(_ record: Record) -> Record {
     var row = record
     let error = record.fields["error"]

@@ -2,9 +2,10 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 
-/// An order in words, before anything is done.
+/// The description of an order, before anything is done.
 extension Engine {
-  /// The question before an order: what is charged, or how it is undone, how much of it, and what is left then.
+  /// The question before an order: the charge, or the way and amount of its undoing, and the amount that
+  /// remains.
   func question(_ checked: CheckedOrder, _ command: String) -> String {
     let (order, payment) = (checked.order, checked.payment)
     if let question = order.question { return question }
@@ -24,9 +25,9 @@ extension Engine {
     return "\(what) of \(whole.text) (\(left) left then)"
   }
 
-  /// What a dry run shows of an order, secrets masked, and the idempotency key that would be sent.
+  /// The request of an order for a dry run, with secrets masked, and its idempotency key.
   ///
-  /// What was made before is not made again: then the plan alone is shown.
+  /// An existing payment is not made again, so only the plan is shown.
   func preview(_ checked: CheckedOrder) throws(Fault) -> (request: JSONObject, key: String?) {
     let (order, payment) = (checked.order, checked.payment)
     let plan = try plan(checked)
@@ -35,7 +36,7 @@ extension Engine {
     if order.reference != nil {
       return (plan == .send ? try provider.preview(order) : request, key)
     }
-    // A replay sends nothing: what was done is shown.
+    // A replay sends nothing, and shows the earlier result.
     if plan != .replay { request["way"] = provider.way(of: order, payment).map(JSON.string) }
     request["id"] = (payment?.state.id).map(JSON.string)
     if plan == .replay { return (request, key) }
@@ -50,7 +51,7 @@ extension Engine {
     return (request, key)
   }
 
-  /// The amount of an order in minor units; nil where that is not known before.
+  /// The amount of an order in minor units; nil if it is not known before.
   private func amount(of order: Order, _ payment: Payment?) -> Int? {
     guard let state = payment?.state else { return order.refundRequest?.amount?.minorUnits }
     return switch order {
@@ -62,7 +63,7 @@ extension Engine {
     }
   }
 
-  /// What can be released or refunded.
+  /// The amount that can be released or refunded.
   private func left(_ state: PaymentState) -> Int {
     state.isHeld ? state.leftToCapture : state.leftToRefund
   }
@@ -73,7 +74,7 @@ extension Engine {
 }
 
 extension Order {
-  /// The refund that a `refund` asks for; nil for any other order.
+  /// The request of a `refund`; nil for any other order.
   var refundRequest: RefundRequest? {
     if case .refund(let request) = self { request } else { nil }
   }

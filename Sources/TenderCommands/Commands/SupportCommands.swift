@@ -191,7 +191,7 @@ struct SupportCommands: CommandWork {
     return output.exit(0)
   }
 
-  /// Shows a scenario or fault as a record; in a table it adds it to a text.
+  /// Shows a scenario or fault as a record. In a table, it adds it to a text.
   private func show(
     _ word: SimulatorWord,
     _ option: String,
@@ -200,7 +200,7 @@ struct SupportCommands: CommandWork {
   ) {
     guard !output.isTable else {
       let exit = word.exit.map { ", exit \($0)" } ?? ""
-      // Every word of a meaning is there, and whole where the terminal is narrow.
+      // The whole meaning is shown, without broken words, also on a narrow terminal.
       let lines = HelpText.wrapped(word.meaning, indent: 4, width: output.width)
       text +=
         "\(option) \(word.name)  (\(provider)\(exit))\n" + lines.joined(separator: "\n") + "\n"
@@ -257,7 +257,7 @@ struct SupportCommands: CommandWork {
     let port = try invocation.value(Keys.port) ?? 0
     var world = try composition.servedWorld()
     world.trustedKeys = try trustedKeys()
-    // Fail now, not at the first request, where the ledger cannot be used.
+    // An unusable ledger must fail now, not at the first request.
     _ = try Ledger(path: world.ledgerPath)
     composition.signals.hold()
     let nextCustomer = NextCustomer()
@@ -265,7 +265,7 @@ struct SupportCommands: CommandWork {
     let chosen = try server.start(port: port)
     defer { server.stop() }
     let reader = DeviceServer(world, nextCustomer)
-    // A port that was named has the reader's right behind it.
+    // The reader's port is the one after a named port.
     let readerPort = try reader.start(port: port == 0 || port == .max ? 0 : port + 1)
     defer { reader.stop() }
     let served = ServedPorts(composition.settings)
@@ -293,8 +293,8 @@ struct SupportCommands: CommandWork {
     }
   }
 
-  /// What a client of the served simulator needs, as variables: those that `tender` reads, then those of the
-  /// providers' own programs.
+  /// The variables of a client of the served simulator: those of `tender`, then those of the providers'
+  /// programs.
   private func variables(
     _ world: SimulatorWorld,
     _ text: (ServedAddress) -> String
@@ -307,7 +307,7 @@ struct SupportCommands: CommandWork {
       let section = try simulated.served(world)
       for key in try composition.module(simulated.name.text).section.keys {
         let name = "TENDER_\(simulated.name.text)_\(key.name)".uppercased()
-        // A reader has an address, which comes before.
+        // A reader has an address, which comes first.
         guard let value = section[key.name], !variables.contains(where: { $0.name == name }) else {
           continue
         }
@@ -325,7 +325,7 @@ struct SupportCommands: CommandWork {
     "'" + value.replacing("'", with: "'\\''") + "'"
   }
 
-  /// Clients' own public keys, by their ids.
+  /// The public keys of clients, by their ids.
   private func trustedKeys() throws(Fault) -> [String: String] {
     var keys: [String: String] = [:]
     for text in invocation.all(Keys.trustKey) {
@@ -349,7 +349,8 @@ struct SupportCommands: CommandWork {
     let settings = composition.settings
     let profile = settings.profileName.map { "profile \($0.quotedForMessage)" }
     var rows: [Record] = []
-    /// `sources` are all that give the setting, the first one in use; `reason` says why the others are ignored.
+    /// Adds a row. `sources` are all that have the setting, the used one first. `reason` explains why the
+    /// others are ignored.
     func add(
       _ name: String,
       _ value: String,
@@ -371,14 +372,14 @@ struct SupportCommands: CommandWork {
     func add(_ name: String, _ values: [Settings.Value], otherwise: String) {
       add(name, values.first?.text ?? otherwise, values.map { ($0.source, $0.origin) })
     }
-    /// One that option, environment or profile may set under its own name.
+    /// Adds a setting that option, environment or profile may set under this name.
     func add(_ name: String, _ option: (any OptionKey)?, inProfile: Bool = true, otherwise: String)
     {
       let variable = "TENDER_" + name.uppercased()
       let key = inProfile ? name : nil
       add(name, settings.values(option: option, variable: variable, key: key), otherwise: otherwise)
     }
-    // Values that cannot be are refused.
+    // Invalid values are refused.
     _ = (try settings.provider(), try settings.env())
     add("config", Keys.config, inProfile: false, otherwise: settings.config.path)
     add("profile", Keys.profile, inProfile: false, otherwise: settings.profileName ?? "")
@@ -413,7 +414,7 @@ struct SupportCommands: CommandWork {
     return output.exit(0)
   }
 
-  /// Reading the settings was a part of the check: a fault of theirs ended the run before this.
+  /// The settings were checked while they were read. A fault in them ended the run before this.
   func checkConfig() throws(Fault) -> Int32 {
     let config = composition.settings.config
     for name in config.profiles.keys.sorted() {

@@ -67,7 +67,7 @@ extension JournalCommands {
     return keys
   }
 
-  /// Returns a record for each group, in the order of their keys.
+  /// Returns a record for each group, sorted by its keys.
   private func records(of totals: [Total], _ keys: Set<Total.Key>) -> [Record] {
     var sums = Totals()
     for total in totals {

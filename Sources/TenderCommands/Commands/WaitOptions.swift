@@ -6,13 +6,13 @@ internal import TenderModel
 struct WaitOptions {
   private let limit: Int
   private let interval: Int
-  /// When the command began, on the clock that nobody sets.
+  /// The start of the command, on the monotonic clock.
   private let start: Int
 
-  /// Nil without `--wait`.
+  /// Reads the options; nil without `--wait`.
   ///
-  /// `start` is when the command began: a provider's own waiting counts too. Throws `usage` for a length of
-  /// time that is none.
+  /// `start` is the start of the command, because a provider's waiting counts too. Throws `usage` for an
+  /// invalid duration.
   init?(_ invocation: Invocation, from start: Int) throws(Fault) {
     self.start = start
     let interval = try invocation.value(Keys.interval)
@@ -21,7 +21,8 @@ struct WaitOptions {
     self.interval = interval ?? 2000
   }
 
-  /// Throws `usage` where `--interval` would do nothing: without `--wait`, unless a payer is awaited anyway.
+  /// Throws `usage` if `--interval` has no effect: without `--wait`, unless the command waits for a payer
+  /// anyway.
   static func checkInterval(_ invocation: Invocation, awaitsPayer: Bool = false) throws(Fault) {
     guard invocation.has(Keys.interval), !invocation.has(Keys.wait), !awaitsPayer else { return }
     throw .badOptions(
@@ -30,7 +31,7 @@ struct WaitOptions {
     )
   }
 
-  /// Waits for the final state of what a report says.
+  /// Waits for the final state of a report's payment.
   func apply(
     to report: Report,
     _ engine: Engine,

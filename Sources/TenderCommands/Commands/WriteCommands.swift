@@ -4,7 +4,7 @@ internal import TenderModel
 internal import TenderSystem
 
 extension Action {
-  /// What every command takes that changes a payment by its reference.
+  /// The options of every command that changes a payment by its reference.
   private static let sending: [any OptionKey] =
     [Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun, Keys.id, Keys.all]
     + Catalogue.simulation
@@ -101,7 +101,7 @@ extension Action {
 struct WriteCommands: CommandWork {
   let composition: Composition
 
-  /// Runs the command; gives its exit status.
+  /// Runs the command. Returns its exit status.
   func run() throws(Fault) -> Int32 {
     composition.subject.reference = invocation.text(Keys.reference) ?? invocation.operands.first
     return try expecting(work)
@@ -120,7 +120,7 @@ struct WriteCommands: CommandWork {
     if let check = composition.check {
       if let lack = order.lack { throw lack }
       if words.reference == nil {
-        // What an earlier line makes of the payment is not known yet.
+        // The result of an earlier line for this payment is not known yet.
         if check.isBegun { return 0 }
         guard target.payment != nil || engine.provider.isID(handle) else {
           throw .unknownHandle(handle)
@@ -132,7 +132,7 @@ struct WriteCommands: CommandWork {
     if invocation.has(Keys.dryRun) { return show(try engine.preview(order)) }
     try approve(&order, target, engine)
     if let reference = words.reference, !invocation.has(Keys.reference) {
-      // A reference that tender made is said before anything is sent: it is the only handle.
+      // A generated reference is shown before anything is sent, because it is the only handle.
       output.tell("reference \(reference.text)")
     }
     composition.signals.hold()
@@ -153,7 +153,7 @@ struct WriteCommands: CommandWork {
       output.warn("the result is known but the journal could not be written: \(warning.message)")
     }
     if ![.void, .refund].contains(words.kind) {
-      // A confirm captures what is held: that is all that it asks for.
+      // A confirm captures the held amount, and asks for no more.
       let acceptsPart = words.reference == nil || invocation.has(Keys.allowPartial)
       report = report.ended(acceptsPart: acceptsPart)
     }
@@ -162,16 +162,16 @@ struct WriteCommands: CommandWork {
     return exit
   }
 
-  /// Where the command runs, with the payment that it is about, and that payment as it was typed.
+  /// Returns the place of the command with its payment, and the typed handle.
   ///
-  /// Throws for what is refused whatever the order is.
+  /// Throws faults that are independent of the order.
   private func target() throws(Fault) -> (target: Target, handle: String) {
     var (target, handle): (Target, String)
     if case .changes = invocation.command.work {
       handle = try invocation.handle()
       composition.subject.reference = handle
       target = try composition.target(of: handle)
-      // An earlier line of the batch changes it before.
+      // An earlier line of the batch changes the payment first.
       if composition.check?.isBegun == true { target.payment = nil }
       composition.subject.reference = target.payment?.reference.text ?? handle
     } else {
@@ -182,9 +182,9 @@ struct WriteCommands: CommandWork {
     return (target, handle)
   }
 
-  /// What the command asks for, as its options say.
+  /// Returns the order of the command, from its options.
   ///
-  /// Throws `unsupported` where the provider has nothing of the kind, and `usage`.
+  /// Throws `usage`, and `unsupported` if the provider does not have such an order.
   private func order(_ target: Target) throws(Fault) -> Order {
     let name = target.module.name
     if case .makes = invocation.command.work, !target.module.takes(invocation.command) {
@@ -197,7 +197,7 @@ struct WriteCommands: CommandWork {
     }
     try invocation.checkOptions(for: name)
     let order = try target.module.order(composition, target.env, on: target.payment)
-    // A repeated line could not be told from a second refund.
+    // A repeated line would look the same as a second refund.
     if composition.isLine, let refund = order.refundRequest, refund.amount != nil,
       refund.name == nil
     {
@@ -209,9 +209,9 @@ struct WriteCommands: CommandWork {
     return order
   }
 
-  /// What the engine is told besides the order.
+  /// Returns the engine's options.
   ///
-  /// Throws `usage` for an option that nothing uses.
+  /// Throws `usage` for an unused option.
   private func options(
     _ order: Order,
     _ provider: ProviderName,
@@ -230,26 +230,26 @@ struct WriteCommands: CommandWork {
     return options
   }
 
-  /// Asks for what only a person can agree to.
+  /// Asks for the consent that only a person can give.
   ///
-  /// What would be refused is said before.
+  /// An order that would be refused is refused before the question.
   private func approve(
     _ order: inout CheckedOrder,
     _ target: Target,
     _ engine: Engine
   ) throws(Fault) {
     let isAnswered = try approveFurther(&order, engine)
-    // A handle that nobody knows, of a provider that cannot adopt it, is refused without a question.
+    // An unknown handle is refused without a question if the provider cannot adopt it.
     let mayBeAdopted = engine.provider.traits.hasPayerFlow
     guard order.order.reference != nil || order.payment != nil || mayBeAdopted else { return }
     let question = engine.question(order, invocation.command.name)
     try composition.approve(target.env, question, isAnswered: isAnswered)
   }
 
-  /// Asks before a second refund by an amount without a name; gives whether a person has agreed to it.
+  /// Asks before a second refund by an amount without a name. Returns whether a person agreed.
   ///
-  /// `--yes` does not answer this: the engine refuses it then (`refund_needs_name`). Throws what the refund would
-  /// be refused for.
+  /// `--yes` does not answer this: the engine refuses it then (`refund_needs_name`). Throws the refusal of
+  /// the refund.
   private func approveFurther(
     _ order: inout CheckedOrder,
     _ engine: Engine

@@ -10,20 +10,20 @@ private import Darwin
 private import Glibc
 #endif
 
-/// What this process may still reach once it knows what it is to do: whatever takes it over reaches no
+/// The restrictions of this process to the resources of its command. An attacker in the process reaches no
 /// more (Landlock and seccomp, on Linux).
 struct Containment {
-  /// What the kernel bounded.
+  /// The restrictions that the kernel accepted.
   let files: Bool
   let ports: Bool
   let calls: Bool
 
   static let none = Containment(files: false, ports: false, calls: false)
 
-  /// Whether all of it is bounded.
+  /// Whether all restrictions are in force.
   var isWhole: Bool { files && ports && calls }
 
-  /// What is bounded, in words.
+  /// A description of the restrictions.
   var text: String {
     let all = [
       (files, "files"), (ports, "TCP ports"), (calls, "programs, sockets and other processes"),
@@ -33,14 +33,14 @@ struct Containment {
     return "bounded: " + bounds.joined(separator: ", ")
   }
 
-  /// What makes it whole; nil where it is.
+  /// Advice for missing restrictions; nil if all are in force.
   var advice: String? {
     guard !isWhole else { return nil }
     return "use Linux 6.7 or later with Landlock and seccomp, without TENDER_CONTAINMENT=off; "
       + #""containment":"required" in a profile refuses to pay without it"#
   }
 
-  /// Throws `state` where a profile demands bounds that this process does not have.
+  /// Throws `state` if a profile requires restrictions that this process does not have.
   func check(_ settings: Settings) throws(Fault) {
     guard settings.profile.text("containment") == "required", !isWhole else { return }
     throw .state(
@@ -50,15 +50,14 @@ struct Containment {
     )
   }
 
-  /// Bounds this process for one command; call it before any thread begins that reads what others
-  /// wrote.
+  /// Restricts this process to one command. Call it before any thread starts that reads data of others.
   ///
-  /// `TENDER_CONTAINMENT=off` leaves it as it is.
+  /// `TENDER_CONTAINMENT=off` leaves the process unrestricted.
   static func begin(_ settings: Settings) -> Containment {
     let command = settings.invocation.command
     guard command.work != .local(.nothing), settings.environment["TENDER_CONTAINMENT"] != "off"
     else { return .none }
-    // The system may ask another process for the user's name, which is out of reach afterwards.
+    // The system may ask another process for the user's name. That process cannot be reached afterwards.
     let user = Environment.user
     if settings.journal() != nil, let user { Environment.setDefault("PGUSER", user) }
     let result = Int(Bounds(settings).apply())
@@ -72,24 +71,24 @@ struct Containment {
 
 /// Files, devices, ports and sockets of one command.
 private struct Bounds {
-  /// Where libraries, certificates and time zones are, and what the C library asks of the machine.
+  /// Folders of libraries, certificates and time zones, and files that the C library reads.
   ///
-  /// A link counts as what it points to: `/lib` is below `/usr` on most systems.
+  /// A link counts as its target: `/lib` is below `/usr` on most systems.
   private static let system = [
     "/usr", "/lib", "/lib64", "/etc", "/opt", "/nix/store", "/proc/self", "/proc/sys",
     "/sys/devices/system/cpu",
   ]
-  /// Where the links of `/etc` lead that say how names are looked up, and certificates.
+  /// Targets of links in `/etc`, for name look-ups and certificates.
   private static let network = [
     "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/etc/resolv.conf",
     "/var/lib/ca-certificates",
   ]
   private static let nodes = ["/dev/null", "/dev/tty", "/dev/urandom"]
-  /// What holds a port besides the providers' own: HTTPS, HTTP and names over TCP.
+  /// Ports that are allowed besides the providers': HTTPS, HTTP, and name look-ups over TCP.
   private static let names: UInt16 = 53
   private static let web: [UInt16] = [443, 80]
 
-  /// How far a command goes.
+  /// The extent of a command's resources.
   private enum Extent { case machine, journal, providers }
 
   private var readable = Bounds.system
@@ -115,7 +114,7 @@ private struct Bounds {
     sockets = TENDER_SOCKETS_TCP
   }
 
-  /// The settings of each profile that the command may use: a line of a batch may name another.
+  /// The settings of each profile that the command may use. A line of a batch may name another one.
   private static func profiles(of settings: Settings) -> [Settings] {
     guard settings.invocation.command.bounds == .anyProfile else { return [settings] }
     return [settings] + settings.config.profiles.keys.sorted().map(settings.using)
@@ -130,7 +129,7 @@ private struct Bounds {
     case .anyProfile: return .providers
     case .journal, .providers, .chosenProviders: break
     }
-    // The journal may say on which env a payment is, unless an option does.
+    // The journal may have the payment's env, unless an option names it.
     let isFree = command.work.makes || command.bounds == .chosenProviders
     let env = isFree ? (try? settings.env())?.text ?? "simulator" : invocation.text(Keys.env)
     let isReader = resources.contains { resource in
@@ -140,7 +139,8 @@ private struct Bounds {
     return isSimulated ? .journal : .providers
   }
 
-  /// Journal and simulator: their folder is made now, since what is not there cannot be opened later.
+  /// Adds the folders of journal and simulator. They are created now, since a missing one cannot be allowed
+  /// later.
   private mutating func addState(_ settings: Settings, _ profiles: [Settings]) {
     guard let folder = try? settings.stateFolder().text else { return }
     let command = settings.invocation.command
@@ -148,7 +148,7 @@ private struct Bounds {
       command.work != .local(.reads)
       && ![Keys.dryRun, Keys.check].contains(where: settings.invocation.has)
       || settings.invocation.has(Keys.online)
-    // Where it cannot be, the command says so once it needs it.
+    // If this fails, the command reports it when it needs the folder.
     if isMade, !Environment.exists(folder) { try? Environment.makeFolder(folder) }
     writable.append(folder)
     for profile in profiles {
@@ -167,7 +167,7 @@ private struct Bounds {
     writable += served
   }
 
-  /// What variables, configuration, options and operands name.
+  /// Adds the files that variables, configuration, options and operands name.
   private mutating func addFiles(_ settings: Settings) {
     let environment = settings.environment
     let invocation = settings.invocation
@@ -180,7 +180,8 @@ private struct Bounds {
       add(option.completion, invocation.values[option.name] ?? [])
     }
     for operand in command.operands { add(operand.completion, invocation.operands) }
-    // Each record is appended to it; other new files are written beside it and put in its place.
+    // Trace records are appended to this file. Other new files are written beside their path, and then moved
+    // there.
     for path in invocation.values[Keys.trace.option.name] ?? [] {
       Environment.make(path)
       writable.append(path)
@@ -197,14 +198,14 @@ private struct Bounds {
     if kind == .newFiles { writable += paths.map(Self.folder) }
   }
 
-  /// The folder that a file is in, or will be.
+  /// The folder of a file, or of a file that will be created.
   private static func folder(of path: String) -> String {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let folder = parts.joined(separator: "/")
     return folder.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : folder
   }
 
-  /// Ports, and what the names of their hosts are looked up by.
+  /// Adds ports, and the files for looking up their hosts.
   private mutating func addNetwork(_ ports: [UInt16]) {
     sockets |= TENDER_SOCKETS_TCP | TENDER_SOCKETS_NAMES
     connects += ports + [Self.names]
@@ -223,8 +224,8 @@ private struct Bounds {
     }
   }
 
-  /// How the server of a shared journal is reached, and what libpq reads of the user's own (its manual, "The
-  /// Password File" and after it).
+  /// Adds the server of a shared journal, and the user's files that libpq reads. They are listed in its
+  /// manual from "The Password File" on.
   private mutating func addJournal(_ settings: Settings) {
     guard let text = settings.journal()?.text, let address = PostgresAddress(text) else { return }
     let environment = settings.environment

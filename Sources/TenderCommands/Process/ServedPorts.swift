@@ -10,10 +10,10 @@ private import Glibc
 
 /// The ports that a running `simulator serve` has printed, so that a live sale can refuse them.
 ///
-/// Each is a file named after the port, locked by the process that serves it: the lock ends with the
-/// process, however that ends.
+/// Each port is a file with its number as the name, locked by the process that serves it. The lock ends with
+/// the process in every case.
 struct ServedPorts {
-  /// Where the files are: the user's own state folder, and that of this command.
+  /// The folders of the files: in the user's state folder, and in that of this command.
   let folders: [String]
 
   init(_ settings: Settings) {
@@ -27,15 +27,15 @@ struct ServedPorts {
     self.folders = folders.map { $0 + "/serving" }
   }
 
-  /// Says that this process serves a port, until it ends.
+  /// Records that this process serves a port, until it ends.
   ///
-  /// Throws `state` where no folder takes that: a port that live does not know is not served.
+  /// Throws `state` if no folder accepts that. A port that a live sale cannot recognize is not served.
   func announce(_ port: UInt16) throws(Fault) {
     for folder in folders {
       do throws(Fault) { try Environment.makeFolder(folder) } catch { continue }
       let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
       let descriptor = unsafe open("\(folder)/\(port)", flags, 0o600)
-      // Stays open, and so locked, as long as the process lives.
+      // The file stays open and locked as long as the process lives.
       if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
       if descriptor >= 0 { close(descriptor) }
     }
@@ -46,7 +46,7 @@ struct ServedPorts {
     )
   }
 
-  /// Whether a running `simulator serve` has said that a port is its own.
+  /// Whether a running `simulator serve` has recorded a port.
   func holds(_ port: UInt16) -> Bool {
     folders.contains { folder in
       let descriptor = unsafe open("\(folder)/\(port)", O_RDWR | O_CLOEXEC | O_NOFOLLOW)

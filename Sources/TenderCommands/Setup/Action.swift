@@ -2,12 +2,12 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 
-/// A command of the program: what parser and help know of it, and what it does.
+/// A command of the program: its definition for parser and help, and its work.
 struct Action: Sendable {
   let command: Command
   private let perform: @Sendable (Composition) throws(Fault) -> Int32
 
-  /// A command as `Command` has it; `run` is the method that does its work, and gives the exit status.
+  /// Creates a command like `Command`. `run` is the method that does its work and returns the exit status.
   init<Work: CommandWork>(
     _ work: Command.Work,
     _ page: String,
@@ -34,7 +34,7 @@ struct Action: Sendable {
     perform = { composition throws(Fault) in try run(Work(composition: composition))() }
   }
 
-  /// Does the work of a run's command; gives the exit status.
+  /// Runs the command of an invocation. Returns the exit status.
   static func run(_ composition: Composition) throws(Fault) -> Int32 {
     let words = composition.invocation.command.words
     for make in all {
@@ -45,7 +45,7 @@ struct Action: Sendable {
   }
 }
 
-/// What one command does, or several that share their work: a method for each.
+/// The work of one command, or of several that share it, with a method for each.
 protocol CommandWork: SendableMetatype {
   var composition: Composition { get }
 

@@ -3,16 +3,17 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
 
-/// What a command may do only where the profile lets it, or a person has agreed.
+/// Checks of a profile's permissions, and of a person's consent.
 extension Composition {
   func refuseReadOnly() throws(Fault) {
-    // A dry run writes nothing; the check of a batch's line says what the line itself would end in.
+    // A dry run writes nothing. The check of a batch's line reports the fault that the line itself would
+    // have.
     if invocation.has(Keys.dryRun), !isLine { return }
     if let profile = settings.readOnlyProfile { throw .readOnly(profile) }
   }
 
-  /// A live write needs its flag on this very command line, and a yes; `isAnswered` says that a person has typed
-  /// one.
+  /// Checks a live write: it needs its flag on this command line, and consent. `isAnswered`: a person already
+  /// typed yes.
   func approve(_ env: Env, _ what: String, isAnswered: Bool = false) throws(Fault) {
     guard env == .live else { return }
     guard try invocation.value(Keys.env) == .live else {
@@ -27,9 +28,9 @@ extension Composition {
     try confirm("LIVE: \(what)", "a live write", code: "live_not_confirmed")
   }
 
-  /// Asks for a typed yes, unless `--yes` says it.
+  /// Asks for a typed yes, unless `--yes` is given.
   ///
-  /// Throws `refused` with `code` where the answer is another, or there is no terminal to ask on.
+  /// Throws `refused` with `code` for any other answer, or without a terminal.
   func confirm(_ question: String, _ what: String, code: String) throws(Fault) {
     if invocation.has(Keys.yes) { return }
     guard let terminal = terminal() else {
@@ -50,12 +51,12 @@ extension Composition {
 }
 
 extension Fault {
-  /// A question that was answered with something else than yes.
+  /// The answer to a question was not yes.
   static func notConfirmed(_ code: String) -> Fault {
     Fault(.refused, code: code, "not confirmed", hint: "nothing was sent or changed")
   }
 
-  /// A command that writes, under a profile that only reads.
+  /// A command that writes, under a read-only profile.
   static func readOnly(_ profile: String) -> Fault {
     Fault(
       .refused,

@@ -4,12 +4,12 @@ internal import TenderModel
 internal import TenderSimulator
 internal import TenderSystem
 
-/// What a provider's module may use of the program.
+/// The parts of the program that a provider's module may use.
 extension Composition {
   /// The root certificates: those of `TENDER_CA_FILE`, else the system's.
   ///
-  /// The system's file has well over a hundred, and reading all takes longer than a request: its folder has
-  /// them one by one.
+  /// The system's file has well over a hundred, and reading all takes longer than a request. The system's
+  /// folder has each in a separate file.
   private var roots: TransportSettings.Roots {
     if let path = environment["TENDER_CA_FILE"] {
       return Environment.isFolder(path) ? .folder(path) : .file(path)
@@ -37,7 +37,7 @@ extension Composition {
   func exchangesAhead() throws(Fault) -> (
     most: Int, make: @Sendable () -> (http: any HTTPExchange, sockets: any SocketExchange)
   )? {
-    // What is simulated for one line, or traced, is that line's alone.
+    // A simulated or traced line has a separate transport.
     guard shared.isBatch, shared.jobs > 1, !isDryRun, simulatorOptions.isEmpty,
       invocation[Keys.trace] == nil
     else { return nil }
@@ -45,7 +45,8 @@ extension Composition {
     return (min(3 * shared.jobs, 256), { (CurlHTTP(transport), WebSocketClient(transport)) })
   }
 
-  /// What carries requests: the simulator in this process, or the network; traced where asked.
+  /// Returns the transport of requests: the simulator in this process, or the network. It is traced if
+  /// requested.
   func exchanges(
     inProcess: Bool
   ) throws(Fault) -> (http: any HTTPExchange, sockets: any SocketExchange) {

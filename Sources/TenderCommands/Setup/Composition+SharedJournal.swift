@@ -4,9 +4,10 @@ internal import TenderJournal
 internal import TenderModel
 internal import TenderSystem
 
-/// The journal that a fleet shares, and what it asks of whoever takes another machine's work over.
+/// The journal of a fleet, and the consent for taking over another machine's work.
 extension Composition {
-  /// Throws `usage` for an address or a key that cannot be one, `state` for files that cannot be used.
+  /// Opens a shared journal. Throws `usage` for an invalid address or key, and `state` for files that cannot
+  /// be used.
   func sharedJournal(
     _ text: String,
     _ folder: String,
@@ -20,7 +21,7 @@ extension Composition {
     do throws(Fault) {
       if usesFiles { try shared.useFolder(folder, home: environment["HOME"]) }
     } catch {
-      // A look-up needs it only to remember, beside it, what it has seen.
+      // A look-up uses the folder only to remember the server, so it continues without it.
       guard isReading else { throw error }
     }
     let by = Environment.userAndMachine
@@ -33,13 +34,13 @@ extension Composition {
     wanted.usesFiles = usesFiles
     wanted.variable = { [environment] in environment[$0] }
     if !isReading, usesFiles, !SharedJournal.wasUsed(in: folder) {
-      // An address that leads nowhere must not count as a journal that was used.
+      // An address that cannot be reached must not count as a used journal.
       var first = wanted
       first.isReading = true
       do throws(Fault) {
         try open(first).reach()
       } catch {
-        // Any other answer came from a server: what it says is said where the journal is used.
+        // Any other fault came from a server. It is reported when the journal is used.
         if error.cause == .journalUnreachable { throw error }
       }
     }
@@ -68,9 +69,9 @@ extension Composition {
     .first(where: Environment.exists)
   }
 
-  /// The key of `TENDER_JOURNAL_KEY_FILE`.
+  /// Reads the key of `TENDER_JOURNAL_KEY_FILE`.
   ///
-  /// Throws `usage` for a file that is too short, or that others can read.
+  /// Throws `usage` for a file that is too short, or that other users can read.
   func fleetKey() throws(Fault) -> FleetKey? {
     let name = "TENDER_JOURNAL_KEY_FILE"
     guard let path = environment[name] else { return nil }
@@ -85,9 +86,9 @@ extension Composition {
     return key
   }
 
-  /// Asks before a sale that another machine has left is finished by undoing it.
+  /// Asks before a sale that another machine left is undone.
   ///
-  /// Throws `refused` where that is not confirmed.
+  /// Throws `refused` if that is not confirmed.
   func approveTakeover(of payment: Payment) throws(Fault) {
     let age = clock.now - payment.updatedAt
     let window = try settings.takeoverWindow()
@@ -103,7 +104,7 @@ extension Composition {
 }
 
 extension Fault {
-  /// A state folder whose payments are in a shared journal, and a command that was told of none.
+  /// The payments of this state folder are in a shared journal, and the command names none.
   static func elsewhere(_ folder: String) -> Fault {
     Fault(
       .state,

@@ -9,17 +9,17 @@ extension RecordSubject {
   }
 }
 
-/// Which provider and env a command is about.
+/// Finds the provider and env of a command.
 extension Composition {
-  /// The one provider that has mandates, for a command about them; nil for any other command, or where
-  /// there are several.
+  /// The only provider with mandates, for a command about them; nil for any other command, or if there are
+  /// several.
   private var mandateModule: (any ProviderModule)? {
     guard invocation.command.kind == .mandate else { return nil }
     let having = providers.modules.filter { $0.takes(invocation.command) }
     return having.count == 1 ? having[0] : nil
   }
 
-  /// Where a command runs when the journal has no say: option, environment, profile, default.
+  /// Returns the target from option, environment, profile or default. The journal does not count.
   func target() throws(Fault) -> Target {
     if let usual { return usual }
     let found = try findTarget()
@@ -32,7 +32,7 @@ extension Composition {
     if let provider = try settings.provider() {
       return Target(module: try module(provider.text), env: env)
     }
-    // Only who has mandates can be meant by a command about them.
+    // A command about mandates must mean the only provider that has them.
     if let only = mandateModule { return Target(module: only, env: env) }
     guard env == .simulator else {
       let names = providers.modules.map(\.name.text)
@@ -45,16 +45,16 @@ extension Composition {
     return Target(module: providers.modules[0], env: env)
   }
 
-  /// The payment of a reference where an order for it runs; nil where there is none.
+  /// Returns the payment of a reference at the target; nil if there is none.
   func payment(_ reference: Reference, _ target: Target) throws(Fault) -> Payment? {
     let filter = PaymentFilter(env: target.env, provider: target.module.name)
     return try journal().payments(matching: reference.text, filter: filter)
       .first { $0.reference == reference }
   }
 
-  /// Where a command on a reference or id runs: options, else the journal, else as `target`.
+  /// Returns the target of a reference or id: options, else the journal, else as `target`.
   ///
-  /// Throws `conflict` where the journal knows several and the options do not choose.
+  /// Throws `conflict` if the journal has several and the options do not choose.
   func target(of handle: String) throws(Fault) -> Target {
     var filter = PaymentFilter()
     filter.env = try invocation.value(Keys.env)

@@ -5,15 +5,15 @@ internal import TenderModel
 internal import TenderSimulator
 internal import TenderSystem
 
-/// The provider and env of a command, and the payment that it is about.
+/// The provider and env of a command, and its payment.
 struct Target {
   let module: any ProviderModule
   let env: Env
-  /// The payment as the journal has it; nil for one that it does not know.
+  /// The payment in the journal; nil if the journal does not have it.
   var payment: Payment?
 }
 
-/// Puts the rooms together for one run: settings in, an engine out.
+/// Connects the rooms for one run. It takes settings and makes an engine.
 final class Composition: Session {
   let providers: Providers
   let settings: Settings
@@ -22,51 +22,51 @@ final class Composition: Session {
   let signals: Signals
   /// The clock of the simulated world.
   let worldClock: SimulatedClock
-  /// The clock of everything outside of the simulated world: the machine's, save under `--sim-clock`.
+  /// The clock outside of the simulated world: the machine's, unless `--sim-clock` sets it.
   let ownClock: any Clock
-  /// Whether the provider that was asked last is in this process.
+  /// Whether the provider of the last engine is in this process.
   var isInProcess = false
 
-  /// The clock of an engine and its provider: nothing waits for a provider in this process.
+  /// The clock of an engine and its provider. A wait for a provider in this process takes no time.
   var clock: any Clock { isInProcess ? worldClock : ownClock }
   let simulatorOptions: SimulatorOptions
-  /// What is learned about hosts on the way; nil where nobody asks.
+  /// Collects facts about hosts; nil unless they are needed.
   var reach: Reach?
-  /// What several runs of one thread share.
+  /// The parts that several runs of one thread share.
   let shared: SharedParts
-  /// An instrument that came with a line of a batch.
+  /// The instrument of a batch's line.
   let instrument: [UInt8]?
-  /// Which line of a batch this is; nil for a command of its own.
+  /// The number of a batch's line; nil for a single command.
   private let batchLine: Int?
   var isLine: Bool { batchLine != nil }
-  /// What `batch --check` knows; nil where the command is run.
+  /// Facts for `batch --check`; nil if the command is executed.
   let check: Check?
-  /// Who opens the bank's pages, where the user wants that.
+  /// Opens the bank's pages, if the user requested that.
   let browser: Browser?
-  /// What the kernel keeps this process from.
+  /// The restrictions of this process.
   let containment: Containment
-  /// One for each place, so that many look-ups share a connection and an open ledger.
+  /// One engine for each provider and env, so that many look-ups share a connection and an open ledger.
   private var engines: [(provider: ProviderName, env: Env, engine: Engine)] = []
 
-  /// What the run is about, for events and for the record of a fault that comes later.
+  /// The subject of the run, for events and for the record of a later fault.
   var subject = RecordSubject() {
     didSet { if subject.reference != oldValue.reference { announced = nil } }
   }
-  /// The state that was shown last.
+  /// The last state that was shown.
   private var announced: String?
-  /// Whether a card reader takes part, whose states people follow.
+  /// Whether the sale is at a card reader. People watch its states.
   var isAtTill = false
-  /// The address at which this process listens for the payer; nil where it does not.
+  /// The address at which this process listens for the payer; nil if it does not.
   var listener: String?
-  /// The simulated world of this run: a fault that strikes once strikes one part of it, and all parts draw
-  /// from one seed.
+  /// The simulated world of this run. All its parts share one seed. A fault that occurs once occurs in one of
+  /// them.
   private var ownSimulator: InProcessSimulator?
-  /// What was found out once: a command that looks many payments up asks for each of them.
+  /// The journal and the usual target, found once. A command that looks up many payments needs them for each.
   private var known: (any Journal)?
   var usual: Target?
-  /// Whether several payments have a reference, for those that were asked about.
+  /// Whether several payments have a reference, for references that were checked.
   var isShared: [String: Bool] = [:]
-  /// Whether anything is sent to others than the simulator in this process.
+  /// Whether requests leave this process.
   var goesOutside = false
 
   init(
@@ -112,9 +112,9 @@ final class Composition: Session {
     )
   }
 
-  /// The journal, opened on first use in a folder that is made where it is not there.
+  /// Returns the journal. It is opened on first use, and its folder is created if it is missing.
   ///
-  /// For what writes nothing (a dry run, a look-up) an empty one where there is none yet.
+  /// A command that writes nothing (a dry run, a look-up) gets an empty journal if there is none.
   func journal() throws(Fault) -> any Journal {
     if let known { return known }
     let found = try openJournal()
@@ -133,7 +133,8 @@ final class Composition: Session {
       case .looksUp, .local(.reads): true
       case .makes, .changes, .local: isDryRun
       }
-    // Its leases are as long as this line's requests may take, and what looks up needs no server that writes.
+    // The leases depend on this line's time limit for requests. A look-up needs no server that accepts
+    // writes.
     let place = try journalPlace + (address != nil && isReading ? " reading" : "")
     if let known = shared.journals[place] { return known }
     if let address {
@@ -141,7 +142,7 @@ final class Composition: Session {
       shared.journals[place] = journal
       return journal
     }
-    // Without its address a reference that the fleet has paid would look new.
+    // Without the journal's address, a reference that the fleet has paid would look new.
     guard isReading || !SharedJournal.wasUsed(in: folder) else { throw .elsewhere(folder) }
     let markFolder = settings.markFolder()
     if isReading, !SQLiteJournal.isExpected(in: folder, markFolder: markFolder) {
@@ -164,7 +165,7 @@ final class Composition: Session {
     return journal
   }
 
-  /// What lines must have in common to share a journal.
+  /// The key of a journal that lines can share.
   var journalPlace: String {
     get throws(Fault) {
       guard let address = settings.journal()?.text else { return try settings.stateFolder().text }
@@ -172,9 +173,9 @@ final class Composition: Session {
     }
   }
 
-  /// A provider's module by its name.
+  /// Returns a provider's module by its name.
   ///
-  /// Throws `unsupported` for one that this version does not speak to: an old journal may name it.
+  /// Throws `unsupported` for a provider that this version does not have. An old journal may name it.
   func module(_ name: String) throws(Fault) -> any ProviderModule {
     guard let module = providers.modules.first(where: { $0.name.text == name }) else {
       throw Fault(
@@ -187,7 +188,7 @@ final class Composition: Session {
     return module
   }
 
-  /// Throws `usage` for a scenario or fault that another provider alone has: it would change nothing.
+  /// Throws `usage` for a scenario or fault of another provider, because it would have no effect.
   func checkSimulation(of name: ProviderName) throws(Fault) {
     func check(
       _ key: Key<String>,
@@ -208,7 +209,7 @@ final class Composition: Session {
     try check(Keys.simFault) { text, one in (try? PlannedFault(text, among: [one])) != nil }
   }
 
-  /// The engine for a provider and env, over the network or the simulator in this process.
+  /// Returns the engine for a provider and env, over the network or with the simulator in this process.
   func engine(_ target: Target) throws(Fault) -> Engine {
     let (module, env) = (target.module, target.env)
     let known = engines.first { $0.provider == module.name && $0.env == env }
@@ -248,26 +249,26 @@ final class Composition: Session {
     return engine
   }
 
-  /// Warns that the journal is a copy, with which only the simulator in this process goes on.
+  /// Warns that the journal is a copy. Then only the simulator in this process can be used.
   private func warnOfCopy(_ journal: any Journal) {
     let warns = invocation.command.work.writes && !isDryRun && !isLine
     if warns, let copy = journal.copyWarning { output.warn(copy.message) }
   }
 
-  /// How long another process is waited for that has the same reference, in milliseconds.
+  /// The longest wait for another process with the same reference, in milliseconds.
   ///
-  /// A line of a batch is left for its end instead, unless the lines are wanted in order: then it waits for as
-  /// long as a process that is gone may have been lent the reference.
+  /// A line of a batch is postponed to its end instead. If the lines must run in order, it waits as long as
+  /// the lease of a process that is gone may last.
   private func patience() throws(Fault) -> Int {
     let timeout = try settings.timeout()
     guard shared.isBatch else { return timeout }
     return shared.isOrdered ? 2 * timeout + 2000 : 0
   }
 
-  /// Shows a state to whoever watches: a record with --events, a line with --verbose, and of a sale
-  /// at a reader one line of a terminal that changes.
+  /// Shows a state to a watching user: a record with --events, a line with --verbose. A sale at a reader
+  /// shows it on one changing line of the terminal.
   ///
-  /// Each state is shown when it begins, and not again until another has begun.
+  /// Each state is shown once, until another state comes.
   func announce(_ state: String, _ provider: String, _ env: Env, next: PayerAction? = nil) {
     guard state != announced else { return }
     announced = state
@@ -284,13 +285,13 @@ final class Composition: Session {
     output.show(event: records.record(.event, fields), within: try? settings.timeout())
   }
 
-  /// Shows what is awaited and how long on one line of a terminal that changes each second.
+  /// Shows the awaited event and the remaining time on one line of the terminal, which changes each second.
   func waits(for what: String, left: Int) {
     guard output.isTable, !output.isVerbose, Console.isTerminal(2) else { return }
     output.showWaiting(what, seconds: (left + 999) / 1000)
   }
 
-  /// Runs `body` while no other line of the batch has what is named.
+  /// Runs `body` while no other line of the batch uses the named resource.
   func inTurn(
     for name: String?,
     _ body: () throws(Fault) -> Report
@@ -299,7 +300,7 @@ final class Composition: Session {
     return try turns.perform(with: name, body)
   }
 
-  /// The randomness of this side: from the seed where there is one.
+  /// The randomness of this process, from the seed if there is one.
   func randomness() throws(Fault) -> any Randomness { try randomness(for: "client") }
 
   private func randomness(for use: String) throws(Fault) -> any Randomness {
@@ -308,9 +309,8 @@ final class Composition: Session {
     } ?? SystemRandomness()
   }
 
-  /// What a seed is mixed with, so that a later payment does not get the ids of an earlier one: how many
-  /// attempts there are, and in a batch the line with all that its reference has been through, which is
-  /// the same however the lines take turns.
+  /// The text that is mixed with a seed, so that each payment gets different ids: the number of attempts. In
+  /// a batch, it is the line and the history of its reference, which do not depend on the order of the lines.
   private func seedLabel() throws(Fault) -> String {
     guard let batchLine else { return String(try journal().count()) }
     let reference = invocation.text(Keys.reference) ?? invocation.operands.first ?? ""
@@ -321,7 +321,7 @@ final class Composition: Session {
     return "line \(batchLine)/\(reference)/\(past)"
   }
 
-  /// Whether the network is used, as far as options and environment say.
+  /// Whether options and environment require the network.
   var goesOut: Bool {
     if let env = try? target().env, env != .simulator { return true }
     return environment.isRedirected
@@ -340,9 +340,9 @@ final class Composition: Session {
     return reference
   }
 
-  /// A new reference: from the seed where there is one.
+  /// Returns a new reference, from the seed if there is one.
   ///
-  /// 18 characters: the shortest field that a provider has for it.
+  /// It has 18 characters, the shortest length of a provider's field for it.
   private func newReference() throws(Fault) -> Reference {
     let alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
     let day = Timestamp.text(clock.now).prefix(10).replacing("-", with: "")
@@ -365,7 +365,7 @@ final class Composition: Session {
     return options
   }
 
-  /// The simulator of this process; one whose faults are counted is made anew for each run.
+  /// Returns the simulator of this process. With counted faults, each run gets a new one.
   func simulator() throws(Fault) -> InProcessSimulator {
     if let ownSimulator { return ownSimulator }
     var world = try servedWorld()
@@ -382,10 +382,10 @@ final class Composition: Session {
     return made
   }
 
-  /// The world that `simulator serve` offers.
+  /// Returns the world that `simulator serve` offers.
   func servedWorld() throws(Fault) -> SimulatorWorld {
     let folder = try settings.stateFolder().text
-    // Before a new world: the file beside it must have been looked at.
+    // The file beside a new world must be checked first.
     if settings.journal() == nil,
       SQLiteJournal.isExpected(in: folder, markFolder: settings.markFolder())
     {

@@ -1,7 +1,7 @@
 internal import TenderEngine
 internal import TenderModel
 
-/// What a dry run has instead of a provider: nothing leaves.
+/// The transport of a dry run. It sends nothing.
 struct Unreachable: HTTPExchange, SocketExchange, DeviceExchange {
   func send(
     _ request: HTTPRequest,
@@ -24,7 +24,7 @@ struct Unreachable: HTTPExchange, SocketExchange, DeviceExchange {
   }
 }
 
-/// What a dry run has where there is no journal yet: nothing is known, nothing is written.
+/// The journal of a dry run if there is no journal yet. It is empty, and cannot be written.
 struct EmptyJournal: Journal {
   func lock(
     _ key: ReferenceKey,

@@ -3,27 +3,27 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderSimulator
 
-/// What `doctor` learns on the way about the hosts that it asks.
+/// Facts about the hosts that `doctor` asks, collected from their answers.
 final class Reach: Sendable {
-  /// What a host's last answer was like.
+  /// Facts about a host's last answer.
   struct Answer: Sendable {
     /// Scheme, host and port.
     let host: String
     let status: Int
-    /// How long it took.
+    /// The duration.
     let milliseconds: Int
-    /// How far this machine's clock is ahead, in seconds; nil where the answer has no date.
+    /// The seconds by which this machine's clock is ahead; nil if the answer has no date.
     let skew: Int?
   }
 
   private let answers = Mutex<[Answer]>([])
 
-  /// A clock that is further off makes signatures, tokens and certificates fail.
+  /// With a larger difference, signatures, tokens and certificates fail.
   static let tolerance = 60
 
   func note(_ answer: Answer) { answers.withLock { $0.append(answer) } }
 
-  /// What was learned since the last time.
+  /// Returns the facts since the last call.
   func take() -> [Answer] {
     answers.withLock { answers in
       defer { answers = [] }
@@ -32,7 +32,7 @@ final class Reach: Sendable {
   }
 }
 
-/// An exchange over the network whose hosts and times are noted.
+/// An exchange over the network that records hosts and times.
 struct WatchedHTTP: HTTPExchange {
   let inner: any HTTPExchange
   let reach: Reach
@@ -59,14 +59,14 @@ struct WatchedHTTP: HTTPExchange {
   }
 }
 
-/// A served reader that is told beforehand what its next customer will be like.
+/// A served reader that is told its next customer beforehand.
 struct ForetoldDevices: DeviceExchange {
   let inner: any DeviceExchange
   let http: any HTTPExchange
   let base: String
 
   func open(_ address: String, by deadline: Deadline) throws(Fault) -> any ByteStream {
-    // Another server than ours does not know the path, which is no reason to stop.
+    // Another server than ours does not have this path. That must not stop the sale.
     _ = try? http.send(
       HTTPRequest(method: .post, url: base + NextCustomer.path),
       by: deadline

@@ -22,14 +22,14 @@ final class Output {
   private let csv: [String]?
   private var hasCSVHead = false
   let redactor: Redactor
-  /// How long to wait for a reader that is behind; nil for ever.
+  /// The limits of a wait for a slow reader; nil to wait for ever.
   var patience: Console.Patience?
-  /// Whether the reader of standard output has gone.
+  /// Whether the reader of standard output is gone.
   private(set) var isBroken = false
   private var isReaderGone = false
   private var hasStateLine = false
   private var lastState = ""
-  /// Whether the line of the state stays while records are printed: a batch goes on.
+  /// Whether the line of the state stays while records are printed, as in a batch.
   var keepsState = false
   private let isTerminal = Console.isTerminal(1)
   private let isDumb: Bool
@@ -88,12 +88,12 @@ final class Output {
     )
   }
 
-  /// A width in columns; nil for what no terminal has.
+  /// A width in columns; nil for a value that no terminal has.
   private static func width(_ text: String) -> Int? {
     Int(text).flatMap { (1...10_000).contains($0) ? $0 : nil }
   }
 
-  /// Whether output is a table: as asked, else on terminals.
+  /// Whether the output is a table: as requested, else on terminals.
   static func isTable(option: String?, _ environment: Environment, profile: String? = nil) -> Bool {
     switch option ?? environment["TENDER_OUTPUT"] ?? profile {
     case "table": true
@@ -117,7 +117,7 @@ final class Output {
   /// The time of notes, in milliseconds since 1970.
   var now: () -> Int = { SystemClock(interruption: NeverInterrupted()).now }
 
-  /// How many columns the terminal has; without one as many as anybody wants.
+  /// The width of the terminal, in columns. Without a terminal, there is no limit.
   var width: Int { style.width }
 
   /// Whether a table may draw bars: on a terminal.
@@ -126,12 +126,12 @@ final class Output {
   /// Whether no fields were chosen.
   var showsAll: Bool { fields.isEmpty }
 
-  /// Takes records instead of standard output: a line of a batch has no output of its own.
+  /// Receives records instead of standard output. A line of a batch has no separate output.
   var collect: ((Record) -> Void)?
 
-  /// Prints a record of a batch that was redacted already: a line, in a table a short one.
+  /// Prints a redacted record of a batch: a line, and in a table a short one.
   ///
-  /// `verdict` says in a table whether the line ended as it expects.
+  /// In a table, `verdict` shows whether the line had its expected result.
   func stream(_ record: Record, verdict: String?) {
     guard isTable else { return put(line(record)) }
     let fields = record.fields
@@ -163,7 +163,7 @@ final class Output {
     put(text)
   }
 
-  /// Prints records as JSON lines, many at a time: nobody waits for one of them.
+  /// Prints records as JSON lines, many at a time, because no reader waits for a single one.
   func showLines<Problem: Error>(
     _ each: ((Record) -> Void) throws(Problem) -> Void
   ) throws(Problem) {
@@ -185,7 +185,7 @@ final class Output {
 
   /// Returns a row of a CSV file, after the head if it is the first.
   ///
-  /// A record that is not a row, such as the summary of a batch, goes to standard error as a JSON line.
+  /// A record that is not a row, such as the summary of a batch, goes to standard error as JSON.
   private func row(_ record: Record, _ columns: [String]) -> String {
     switch record.kind {
     case .payment, .mandate, .token, .journalEntry, .total, .error: break
@@ -204,7 +204,7 @@ final class Output {
 
   /// Prints many records: rows under a head, or a line each.
   ///
-  /// Columns are left out in the order of `spare` where the terminal is too narrow.
+  /// On a narrow terminal, columns are left out in the order of `spare`.
   func show(
     _ records: [Record],
     columns: [String],
@@ -220,8 +220,7 @@ final class Output {
 
   /// Prints rows under a head.
   ///
-  /// `each` hands all records over: once where they are few enough to keep, else twice, to be measured and to
-  /// be shown.
+  /// `each` passes all records: once if they fit into memory, else twice, to be measured and to be shown.
   func showRows<Problem: Error>(
     columns: [String],
     spare: [String],
@@ -252,16 +251,16 @@ final class Output {
     put(text)
   }
 
-  /// How many rows of a table are kept in memory: about 4 MB.
+  /// The number of rows of a table that are stored in memory: about 4 MB.
   private static let mostKept = 5_000
 
-  /// Prints an event: whoever does not read it in that many milliseconds holds nothing up that is under
-  /// way, and reads nothing more.
+  /// Prints an event. If its reader does not read within some milliseconds, the event is lost, and the reader
+  /// gets no more output.
   func show(event record: Record, within limit: Int?) {
     patience?.limit = limit ?? 30_000
     defer { patience?.limit = nil }
     guard isTable, fields.isEmpty else { return show(record) }
-    // One line, with what the payer needs.
+    // One line, with the facts that the payer needs.
     let shown = redacted(record).fields
     let parts = [
       shown.text("at"), shown.text("provider"), shown.text("state"),
@@ -270,7 +269,7 @@ final class Output {
     put(Printable.text(parts.compactMap(\.self).joined(separator: "  ")) + "\n")
   }
 
-  /// Shows a state on one line of the terminal, in the place of the one before.
+  /// Shows a state on one line of the terminal. It replaces the state before.
   func showState(_ state: String) {
     guard !isQuiet, hasStateLine || Console.isTerminal(2) else { return }
     lastState = state
@@ -282,7 +281,7 @@ final class Output {
     }
   }
 
-  /// Shows what is awaited on that line, with the time that is left; once alone where lines cannot change.
+  /// Shows the awaited event on that line, with the remaining time. If lines cannot change, it is shown once.
   func showWaiting(_ what: String, seconds: Int) {
     let left =
       seconds < 60
@@ -292,16 +291,17 @@ final class Output {
     if text != lastState { showState(text) }
   }
 
-  /// Takes that line away, before anything else is shown.
+  /// Removes that line before anything else is shown.
   func clearState() {
     guard hasStateLine else { return }
     hasStateLine = false
     Console.write("\r\u{1b}[K", to: 2, patience)
   }
 
-  /// Prints text as it is on standard output.
+  /// Prints text unchanged on standard output.
   func put(_ text: String) {
-    // Elsewhere than on a terminal it is in nobody's way; on one it comes back below.
+    // Outside of a terminal, the state line does not disturb the output. On a terminal, it is shown again
+    // below.
     let state = keepsState && hasStateLine ? lastState : nil
     if !keepsState || isTerminal { clearState() }
     defer { if let state, isTerminal { showState(state) } }
@@ -313,19 +313,19 @@ final class Output {
     }
   }
 
-  /// The exit status of a look-up: its own, unless its output was lost.
+  /// Returns the exit status of a look-up, or that of lost output.
   func exit(_ status: Int32) -> Int32 {
     if let csv { put(head(csv)) }
     return isBroken ? (isReaderGone ? 141 : Fault.Kind.state.exitStatus) : status
   }
 
-  /// Says something on standard error that helps a person; machines get JSON there and no more.
+  /// Prints a note for people on standard error. With JSON output, it is left out.
   func note(_ text: String) { if isTable || isVerbose { tell(text) } }
 
-  /// Says something on standard error that scripts may need too, unless nothing is wanted there.
+  /// Prints a note on standard error that scripts may need too, unless `--quiet` is given.
   func tell(_ text: String) { if !isQuiet { speak(text, "note") } }
 
-  /// Standard error holds plain lines beside a table, and beside JSON lines nothing but JSON lines.
+  /// Prints on standard error: plain lines beside a table, and only JSON lines beside JSON output.
   private func speak(_ text: String, _ level: String) {
     clearState()
     let redacted = redactor.redact(text)
@@ -343,13 +343,13 @@ final class Output {
     Console.write(RecordLine.text(record) + "\n", to: 2, patience)
   }
 
-  /// Prints text on standard error as it is, beside a table.
+  /// Prints text unchanged on standard error, beside a table.
   func say(_ text: String) { if isTable { Console.write(text, to: 2, patience) } }
 
-  /// A record as a JSON line, for what has no settings.
+  /// Returns a record as a JSON line, for code without settings.
   static func line(_ record: Record) -> String { RecordLine.text(record) }
 
-  /// Says something that must not be missed on standard error.
+  /// Prints a warning on standard error. It is never left out.
   func warn(_ text: String) { speak(text, "warning") }
 
   private func redacted(_ record: Record) -> Record {

@@ -2,12 +2,12 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 
-/// A page, and whose it is.
+/// A page of `explain`, and its provider.
 struct Page {
   let page: Explanation
-  /// Nil for a page that no provider has.
+  /// Nil for a page that belongs to no provider.
   let provider: String?
-  /// What the provider wants to hear when it is asked about a payment.
+  /// The data that the provider's support asks for about a payment.
   let quote: String?
 
   var head: String {
@@ -27,7 +27,7 @@ struct Page {
       + facts.compactMap { name, text in text.map { "  \(name): \($0)" } }
   }
 
-  /// What is not about a payment needs no quoting.
+  /// A page that is not about a payment needs no quoting.
   private var quoted: String? { page.side == nil ? nil : quote }
 
   var fields: JSONObject {
@@ -49,7 +49,7 @@ struct Page {
 }
 
 extension Records {
-  /// Every page: those of all, then each provider's.
+  /// Every page: the shared ones, then each provider's.
   var pages: [Page] {
     (Explanation.general + Explanation.exits + RecordSchema.explanations)
       .map { Page(page: $0, provider: nil, quote: nil) }
@@ -80,7 +80,7 @@ extension Records {
     return pages.map { Page(page: $0, provider: module.name.text, quote: quote) }
   }
 
-  /// The codes of failures whose meaning holds a text, in any case.
+  /// The codes of failures whose meaning contains a text, in any case.
   func codes(thatSay text: String?) -> Set<String> {
     guard let text else { return [] }
     return Set(
@@ -89,8 +89,7 @@ extension Records {
     )
   }
 
-  /// The words that a record of a payment may hold, and what they mean: by who says them, then by
-  /// subject.
+  /// The terms in a payment's record with their meanings, by provider and then by subject.
   var vocabulary: JSONObject {
     var all: JSONObject = [:]
     for page in pages where page.provider != nil || page.page.subject == .status {
@@ -104,7 +103,7 @@ extension Records {
     return all
   }
 
-  /// What a payment's own words mean: its error, then what its result says beside that.
+  /// The pages of a payment's error, and of the reasons in its result.
   func pages(of payment: Payment) -> [Page] {
     let report = Report.recorded(payment)
     return pages(of: report.fault, report.result, payment.provider)
@@ -116,21 +115,21 @@ extension Records {
     func isError(_ page: Explanation) -> Bool {
       page.subject == .error && page.code == fault.code
     }
-    // Providers share codes: its own provider's page comes first.
+    // Providers share codes. The page of the payment's provider comes first.
     let error =
       own.flatMap { pages(of: $0, where: isError) }.first ?? pages.first { isError($0.page) }
     return [error].compactMap(\.self)
       + own.flatMap { pages(of: $0) { $0.isReason(in: result) } }
   }
 
-  /// A fault as `error` of a record, with what the provider's reason means.
+  /// Returns a fault as `error` of a record, with the meaning of the provider's reason.
   func error(_ fault: Fault, _ result: JSONObject, _ provider: ProviderName?) -> JSON {
     var record = fault.record
     if let reason = reason(fault, result, provider) { record["explanation"] = .string(reason) }
     return .object(record)
   }
 
-  /// What the reason means that a provider gives for a failure; nil where it gives none.
+  /// Returns the meaning of the provider's reason for a failure; nil without one.
   private func reason(
     _ fault: Fault,
     _ result: JSONObject,
@@ -144,7 +143,7 @@ extension Records {
     return page.flatMap { $0.payer == nil ? nil : $0.meaning }
   }
 
-  /// What the provider's reason means, of a payment that was looked up.
+  /// Returns the meaning of the provider's reason for a payment that was looked up.
   func explanation(of report: Report) -> String? {
     guard report.fault == nil, report.status.isOver, report.status != .revoked else { return nil }
     if let attempt = report.payment?.attempt, let fault = attempt.fault {
@@ -154,12 +153,12 @@ extension Records {
       .first { $0.isReason(in: report.result) }?.meaning
   }
 
-  /// A report in one sentence, with the meaning of its provider's reason.
+  /// Returns a report as one sentence, with the meaning of its provider's reason.
   func verdict(_ report: Report) -> Verdict {
     var reason = explanation(of: report)
     var retry: Explanation.Retry?
     let attempt = report.payment?.attempt
-    // Why a refund was declined says nothing about the payment.
+    // The reason for a declined refund is not about the payment.
     let isOfPayment = report.operation.map { !$0.isReversal } ?? true
     if isOfPayment, let fault = report.fault ?? attempt?.fault {
       let result = report.fault == nil ? attempt?.result ?? [:] : report.result
@@ -175,18 +174,18 @@ extension Records {
     )
   }
 
-  /// A payment in one sentence, as the journal has it.
+  /// Returns a payment of the journal as one sentence.
   func verdict(_ payment: Payment) -> Verdict { verdict(.recorded(payment)) }
 }
 
 extension Explanation {
-  /// Whether this is what somebody asks about, by a code, a provider's word or an exit status.
+  /// Whether a page matches a code, a provider's term or an exit status.
   func isAbout(_ word: String) -> Bool {
     code.lowercased() == word.lowercased() || provider?.lowercased() == word.lowercased()
       || subject == .member && code.split(separator: ".").last.map(String.init) == word
   }
 
-  /// Whether a result says this word where such words are.
+  /// Whether the result has this term at the path of the page.
   fileprivate func isReason(in result: JSONObject) -> Bool {
     guard let path else { return false }
     let value = path.split(separator: ".").reduce(JSON.object(result) as JSON?) {

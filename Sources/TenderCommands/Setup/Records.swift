@@ -18,7 +18,7 @@ extension RecordSubject {
   }
 }
 
-/// Reports and faults as records, their members in the order of `RecordSchema` (man/tender-jsonl.5).
+/// Reports and faults as records. Their members have the order of `RecordSchema` (man/tender-jsonl.5).
 struct Records {
   let command: String
   let now: Int
@@ -40,7 +40,7 @@ struct Records {
     return Record(kind, fields)
   }
 
-  /// What records of payments and entries of the journal have in common.
+  /// The members that records of payments and entries of the journal share.
   private func members(of report: Report, _ subject: RecordSubject) -> JSONObject {
     var fields: JSONObject = [
       "command": .string(command), "provider": .string(report.provider.text),
@@ -122,7 +122,7 @@ struct Records {
     return Record(.error, fields)
   }
 
-  /// The record of a payment in the journal, with its history where there is one.
+  /// Returns the record of a payment in the journal, with its history if given.
   func entry(
     _ payment: Payment,
     history: [HistoryEntry]? = nil,
@@ -131,7 +131,7 @@ struct Records {
   ) -> Record {
     let subject = RecordSubject(payment, isListed: history == nil)
     var fields = members(of: .recorded(payment), subject)
-    // It stands with the other times below.
+    // It comes with the other times below.
     fields["created_at"] = nil
     fields["brand"] = payment.brand.map(JSON.string)
     fields["last_four"] = payment.lastFour.map(JSON.string)
@@ -163,7 +163,7 @@ struct Records {
     fields["age"] = .integer(verdict.age)
   }
 
-  /// A provider's result in the order of its documents, however the journal had it.
+  /// Returns a provider's result in the order of its documents, in whatever order the journal has it.
   private func inKeyOrder(_ result: JSONObject, _ provider: ProviderName?) -> JSONObject {
     modules.first { $0.name == provider }?.inKeyOrder(result) ?? result
   }

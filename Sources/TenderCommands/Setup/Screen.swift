@@ -2,10 +2,10 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 
-/// A payment on a terminal: its state, the next command, the facts that people ask for; all of the record with
-/// `--all`.
+/// Shows a payment on a terminal: its state, the next command, and the most useful facts. `--all` shows the
+/// whole record.
 extension Composition {
-  /// What every provider's payments show.
+  /// The facts about payments of every provider.
   private static let facts = [
     "this_refund", "reference", "id", "provider", "env", "status", "provider_status",
     "requested_amount", "captured_amount", "released_amount", "voided_amount", "refunded_amount",
@@ -30,7 +30,7 @@ extension Composition {
     {
       shown.fields["this_refund"] = .integer(operation.effectiveAmount)
     }
-    // One operation says nothing that the payment does not.
+    // A single operation has the same facts as the payment.
     if report.payment?.operations.count == 1 { shown.fields["operations"] = nil }
     show(shown, records.verdict(report), subject)
   }
@@ -45,20 +45,20 @@ extension Composition {
   private func show(_ record: Record, _ verdict: Verdict, _ subject: RecordSubject) {
     let line = Printable.text(verdict.words)
     let next = verdict.next.map { "next: " + Printable.text(completed($0, for: subject)) }
-    // What comes next is on a line of its own where both have no room on one.
+    // The next command goes to a separate line if one line is too short.
     let isWide = line.count + 3 + (next?.count ?? 0) > output.width
     let text = [line, next].compactMap(\.self).joined(separator: isWide ? "\n" : " · ")
     output.put(output.redactor.redact(text) + "\n")
     guard !invocation.has(Keys.all) else { return output.show(record, hidden: ["command"]) }
     var paths = Self.facts
-    // All of it or nothing was captured: the headline says so.
+    // If all or nothing was captured, the headline shows it.
     let captured = record.fields["captured_amount"]
     if captured == record.fields["amount"] || captured == 0 {
       paths.removeAll { $0 == "captured_amount" }
     }
     let error = record.fields["error"]
     let message = error?["message"]?.text ?? ""
-    // What is said once, in better words or as what comes next, is not said again.
+    // A message that the explanation or the next command covers is not repeated.
     let isExplained =
       error?["explanation"] != nil
       && error?["exit"]?.wholeNumber != Int(Fault.Kind.unexpected.exitStatus)
@@ -67,10 +67,11 @@ extension Composition {
     if isExplained, verdict.next != nil { paths.removeAll { $0 == "error.hint" } }
     if record.fields["replayed"] == true { paths.insert("replayed", at: 0) }
     let own = catalogue.modules.first { $0.name == subject.provider }?.facts ?? []
-    // Behind the amounts: the first of a name counts, and those are of all operations.
+    // They come after the amounts. Of two facts with one name, the first counts, and these are of all
+    // operations.
     let place = paths.firstIndex(of: "next_action") ?? paths.endIndex
     paths.insert(contentsOf: own.map { "result." + $0 }, at: place)
-    // An amount says its currency.
+    // Each amount already shows the currency.
     output.show(RecordLine.flat(record, paths), hidden: ["currency"])
   }
 }

@@ -4,7 +4,7 @@ internal import TenderModel
 internal import TenderSimulator
 internal import TenderSystem
 
-/// What the lines of a batch that one thread runs have in common: open files and connections.
+/// The open files and connections that the lines of one thread of a batch share.
 final class SharedParts {
   var journals: [String: any Journal] = [:]
   var networks: [String: (http: any HTTPExchange, sockets: any SocketExchange)] = [:]
@@ -12,18 +12,18 @@ final class SharedParts {
   private var clocks: [SimulatedTime?: SimulatedClock] = [:]
   private var folders: Set<String> = []
   let common: CommonParts
-  /// What one line has at a time; nil where there is one line.
+  /// Resources that one line uses at a time; nil outside of a batch.
   let turns: Turns?
-  /// What carries the reading requests of all threads; nil where there is one thread.
+  /// Sends the reading requests of all threads; nil with one thread.
   let hub: CurlHub?
-  /// Whether many attempts are written, and what is erased is taken out of the files for several.
+  /// Whether many attempts are written. Then erasing is done for several at once.
   let isBatch: Bool
-  /// Whether its lines are wanted in their order.
+  /// Whether the lines must run in their order.
   let isOrdered: Bool
-  /// How many lines run at once.
+  /// The number of parallel lines.
   let jobs: Int
 
-  /// `common` and `turns` are shared by all threads.
+  /// Creates the parts of one thread. All threads share `common` and `turns`.
   init(
     common: CommonParts = CommonParts(),
     turns: Turns? = nil,
@@ -40,9 +40,9 @@ final class SharedParts {
     self.jobs = jobs
   }
 
-  /// Makes a state folder where there is none, and checks it, once.
+  /// Creates a state folder if it is missing, and checks it, once.
   ///
-  /// Throws `state` with what mends it.
+  /// Throws `state` with the repair.
   func useFolder(_ path: String, home: String?) throws(Fault) {
     guard !folders.contains(path) else { return }
     try Environment.makeFolder(path)
@@ -50,7 +50,7 @@ final class SharedParts {
     folders.insert(path)
   }
 
-  /// The simulated world's clock, for all lines that name the same time or none.
+  /// Returns the simulated world's clock, shared by all lines with the same time or none.
   func clock(_ time: SimulatedTime?, beside machine: any Clock) -> SimulatedClock {
     if time == nil, let known = clocks[time] {
       known.begin()
@@ -61,14 +61,14 @@ final class SharedParts {
     return made
   }
 
-  /// Writes down how far waiting for the simulated providers has moved their clock.
+  /// Stores the time by which waits for simulated providers have moved their clock.
   func keepTime() { for simulator in simulators.values { try? simulator.keepTime() } }
 
-  /// Takes out of the journals' files what is to be gone for good.
+  /// Erases deleted secrets from the journals' files.
   func finishErasing() { for journal in journals.values { try? journal.finishErasing() } }
 }
 
-/// What all threads of a process share, one of each kind: access tokens, for one.
+/// Parts that all threads of a process share, one of each type, such as access tokens.
 final class CommonParts: Sendable {
   private let parts = Mutex<[any AnyObject & Sendable]>([])
 

@@ -2,7 +2,7 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 
-/// Completes the commands in hints, so that each meets the journal and the payment that this command was about.
+/// Completes the commands in hints, so that each finds the journal and the payment of this command.
 extension Composition {
   /// Commands about one payment, which `--provider` and `--env` select.
   private static let aboutOne: Set<Substring> = [
@@ -16,8 +16,10 @@ extension Composition {
     "find", "journal", "batch",
   ]
 
-  /// Fills in the reference where a provider's hint has `REF`. Adds the typed `--state-dir`, `--config` and `--profile`
-  /// to each suggested command, and `--provider` and `--env` where several payments have the reference.
+  /// Completes the suggested commands in a text.
+  ///
+  /// It replaces `REF` in a provider's hint by the reference. It adds the typed `--state-dir`, `--config` and
+  /// `--profile`. If several payments have the reference, it adds `--provider` and `--env`.
   func completed(_ text: String, for subject: RecordSubject) -> String {
     guard text.contains("tender ") else { return text }
     let text =
@@ -44,7 +46,7 @@ extension Composition {
     return completed
   }
 
-  /// The options that select the payment among several with its reference; empty where there are not several.
+  /// The options that select one of several payments with this reference; empty if there is only one.
   private func choice(_ subject: RecordSubject) -> String {
     guard let provider = subject.provider, let env = subject.env, let reference = subject.reference
     else { return "" }
@@ -53,7 +55,7 @@ extension Composition {
     return "--provider \(provider.text) --env \(env.rawValue) "
   }
 
-  /// Finds out once whether several payments have a reference.
+  /// Records whether several payments have a reference. It looks once.
   func learnPlaces(of reference: String) {
     guard hasJournal, isShared[reference] == nil,
       let found = try? journal().payments(matching: reference, filter: PaymentFilter())

@@ -2,16 +2,16 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
 
-/// Writes down what is exchanged: addresses without queries, sizes, and of bodies only the two
-/// members that name a message.
+/// Records the exchange: addresses without queries, sizes, and only the two members of a body that name a
+/// message.
 ///
-/// Nothing else is on the list, so no secret can be.
+/// Nothing else is recorded, so no secret can be in it.
 final class Trace: Sendable {
   private let descriptor: Int32
   private let clock: any Clock
   private let interruption: any Interruption
 
-  /// A reader that is behind is waited for until `interruption` says otherwise.
+  /// Opens the trace. A slow reader is waited for until `interruption`.
   init(path: String, clock: any Clock, _ interruption: any Interruption) throws(Fault) {
     self.interruption = interruption
     descriptor = try Environment.openForAppending(path, named: "--trace")
@@ -30,7 +30,7 @@ final class Trace: Sendable {
     String(url.prefix { $0 != "?" })
   }
 
-  /// Does something; what it fails with is written down too.
+  /// Runs `body`. A fault of it is recorded, too.
   func watching<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
     do throws(Fault) {
       return try body()
@@ -41,7 +41,7 @@ final class Trace: Sendable {
   }
 }
 
-/// An HTTP exchange that is traced.
+/// An HTTP exchange with a trace.
 struct TracedHTTP: HTTPExchange {
   let inner: any HTTPExchange
   let trace: Trace
@@ -64,7 +64,7 @@ struct TracedHTTP: HTTPExchange {
   }
 }
 
-/// A socket exchange that is traced.
+/// A socket exchange with a trace.
 struct TracedSockets: SocketExchange {
   let inner: any SocketExchange
   let trace: Trace
@@ -99,7 +99,7 @@ private final class TracedSocket: MessageSocket {
   private func name(_ text: String) -> JSON {
     let message = JSONReader.read(text)
     guard let name = (message?["action"] ?? message?["type"])?.text else { return "none" }
-    // What is not a known word is the other side's own text, and may hold anything.
+    // Any other text comes from the server, and may contain anything.
     return Self.known.contains(name) ? .string(name) : "other"
   }
 

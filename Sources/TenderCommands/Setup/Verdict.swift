@@ -5,16 +5,16 @@ internal import TenderSystem
 /// A payment in one sentence, and the next command.
 struct Verdict {
   private let report: Report
-  /// In seconds.
+  /// The age in seconds.
   let age: Int
-  /// The meaning of the provider's reason; nil where it gives none.
+  /// The meaning of the provider's reason; nil without one.
   private let reason: String?
   /// Whether its provider is the default one.
   private let isUsual: Bool
   /// Whether a further attempt cannot help.
   private let isOver: Bool
 
-  /// `now` in milliseconds since 1970.
+  /// Creates a verdict. `now` is in milliseconds since 1970.
   init(_ report: Report, reason: String?, at now: Int, isUsual: Bool, isOver: Bool) {
     self.report = report
     self.reason = reason
@@ -23,7 +23,7 @@ struct Verdict {
     age = max(0, now - (report.createdAt ?? now)) / 1000
   }
 
-  /// The payment as one of a list.
+  /// The payment as an entry of a list.
   var subject: RecordSubject {
     RecordSubject(
       provider: report.provider,
@@ -38,7 +38,7 @@ struct Verdict {
 
   private func text(_ amount: Int) -> String { report.text(ofMinorUnits: amount) }
 
-  /// Such as `10.50 USD declined: insufficient funds`.
+  /// The sentence, such as `10.50 USD declined: insufficient funds`.
   var words: String {
     if let replay = replayedReversal { return replay }
     let what =
@@ -49,23 +49,23 @@ struct Verdict {
       }
     var subject = report.money?.text ?? what
     if let state, let amount = state.amount, state.isCaptured, state.captured < amount {
-      // A part of a hold was captured.
+      // Only a part of a hold was captured.
       subject = "\(text(state.captured)) of \(subject)"
     } else if let asked = report.requestedAmount, let amount = report.amount, asked > amount,
       report.status == .succeeded
     {
-      // Less than what was asked for: the rest has still to be paid.
+      // Less than the requested amount was paid. The rest is still open.
       subject += " of \(text(asked))"
     }
-    // Why a result is unknown is said where it is asked for.
+    // The reason of an unknown result is shown only on request.
     let cause = report.status == .unknown ? nil : reason ?? shownFault?.message
     var why = cause.map { ": \($0)" } ?? ""
     if why.hasSuffix(".") { why.removeLast() }
     return "\(subject) \(stateWords)\(why)"
   }
 
-  /// The error that belongs to the status: that of a refund does not, nor does that of a payment that an operator
-  /// undid.
+  /// The error that explains the status. The error of a refund does not, and neither does that of a payment
+  /// that an operator undid.
   private var shownFault: Fault? {
     if let operation = report.operation, operation.isReversal { return nil }
     if let payment, payment.followers.contains(where: { $0.state.name == .succeeded }) {
@@ -74,7 +74,7 @@ struct Verdict {
     return report.fault ?? (report.source == nil ? nil : payment?.attempt?.fault)
   }
 
-  /// What a command that was run again refunded earlier; nil for any other report.
+  /// The sentence for a repeated command that refunded earlier; nil for any other report.
   private var replayedReversal: String? {
     guard report.replayed == true, let operation = report.operation, operation.isReversal,
       let amount = operation.amount
@@ -92,7 +92,7 @@ struct Verdict {
     return done + "; nothing was sent"
   }
 
-  /// A day as people write it, such as `22 Nov 2026`, in the local zone.
+  /// A day, such as `22 Nov 2026`, in the local zone.
   private static func day(_ time: Int) -> String {
     let parts = (Environment.localText(time) ?? Timestamp.text(time)).prefix(10).split(
       separator: "-"
@@ -131,7 +131,7 @@ struct Verdict {
     }
   }
 
-  /// What of a paid payment was refunded, is being refunded, and is left.
+  /// The refunded, refunding and remaining amounts of a paid payment.
   private var refundWords: String {
     guard let state else { return "" }
     var words: [String] = []
@@ -150,7 +150,7 @@ struct Verdict {
   /// Whether its attempt provably had no effect, so that the reference is free.
   private var isWithoutEffect: Bool { payment?.attempt?.state.name == .failed }
 
-  /// The payer, as far as the order names one.
+  /// The payer that the order names; nil without one.
   private var customer: String? {
     guard let payment else { return nil }
     let people = payment.people
@@ -159,17 +159,17 @@ struct Verdict {
     }.first
   }
 
-  /// The reference or id, as a shell takes it.
+  /// The reference or id, quoted for a shell.
   private var name: String { (report.reference?.text ?? report.id ?? "ID").shellOperand }
 
-  /// The next command, or what has to be done first; nil where nothing is left to do.
+  /// The next command, or a step before it; nil if nothing is left to do.
   var next: String? {
     guard let payment, let state else {
-      // It was not made here: it can only be looked at.
+      // It was made elsewhere, so only a look-up is possible.
       return report.status.isFinal ? nil : "\(look)\(provider) \(name) --wait"
     }
     if state.isUnknown {
-      // The note has said it.
+      // The note already has it.
       guard report.note == nil else { return nil }
       let name = payment.unknownReference
       return "to look only: tender journal resume \(name); to finish it (this may move money): "
@@ -178,15 +178,15 @@ struct Verdict {
     return switch report.status {
     case .unknown: "to look only: tender journal resume \(name)"
     case .requiresConfirmation: "to charge it: tender confirm \(name)"
-    // A barcode is paid in a shop: nothing here goes on with it.
+    // A barcode is paid in a shop. No command here continues it.
     case .requiresAction where report.nextAction?.type == "barcode": "\(look) \(name) --wait"
     case .requiresAction: "tender confirm \(name)"
-    // What was received and not processed is not looked at: it is ended.
+    // A suspended payment is not looked at. It must be ended.
     case .pending where payment.attempt?.approved == 0:
       "ask the acquirer; to void it: tender cancel \(name)"
     case .pending: "\(look) \(name) --wait"
     case .authorized where payment.kind == .payment: "\(look) \(name) --wait"
-    // An operator undid it.
+    // An operator undid the payment.
     case .cancelled where payment.followers.contains { $0.state.name == .succeeded }: nil
     case .declined, .cancelled, .expired:
       isOver || payment.kind == .mandate && report.status == .cancelled
@@ -198,14 +198,14 @@ struct Verdict {
     }
   }
 
-  /// The option without which another provider would be paid.
+  /// The option for a provider other than the default one.
   private var provider: String { isUsual ? "" : " --provider \(report.provider.text)" }
 
   private var look: String {
     report.kind == .mandate ? "tender mandate-status" : "tender payment-status"
   }
 
-  /// Three or four lines for people.
+  /// Three or four lines of text.
   var lines: [String] {
     let name = Printable.text(report.reference?.text ?? report.id ?? "")
     var place = [report.provider.text, report.env.rawValue]
@@ -223,7 +223,7 @@ struct Verdict {
     return lines
   }
 
-  /// A length of time in its largest unit, such as `3 min`.
+  /// A duration in its largest unit, such as `3 min`.
   static func text(ofSeconds seconds: Int) -> String {
     switch seconds {
     case ..<60: "\(seconds) s"
@@ -235,11 +235,11 @@ struct Verdict {
 }
 
 extension Report {
-  /// A payment as the journal has it, with the error of its attempt.
+  /// The report of a payment in the journal, with the error of its attempt.
   static func recorded(_ payment: Payment) -> Report {
     Report(payment, payment.attempt, replayed: nil)
   }
 
-  /// When the payment was made, in milliseconds since 1970, as far as that is known.
+  /// The time of the payment in milliseconds since 1970; nil if unknown.
   var createdAt: Int? { payment?.createdAt ?? madeAt }
 }
