@@ -1,29 +1,29 @@
 import TenderModel
 
-/// A value as the ledger has it.
+/// A value in the ledger.
 protocol BookedValue {
-  /// Reads one; nil for what is none.
+  /// Reads a value; nil if it is not one.
   init?(booked: JSON)
   var booked: JSON { get }
 }
 
-/// Something with members in the ledger, each of them named once.
+/// A value with members in the ledger. Each member is named once.
 protocol BookedPart: BookedValue {
   init()
   /// Reads the members, or writes them.
   mutating func exchange(_ book: inout BookedMembers)
 }
 
-/// A thing of the ledger's own, by a kind and an id.
+/// An entry of the ledger with a kind and an id.
 protocol Booked: BookedPart {
   static var kind: String { get }
   var key: String { get }
-  /// What it is listed by.
+  /// The text by which it is listed.
   var listing: String? { get }
   var parent: String? { get }
 }
 
-/// The members of something in the ledger while they are read, or written.
+/// The members of an entry while they are read or written.
 struct BookedMembers {
   private(set) var json: JSONObject = [:]
   private(set) var isReading = false
@@ -36,7 +36,7 @@ struct BookedMembers {
     isReading = true
   }
 
-  /// A member that keeps its value where the ledger has none.
+  /// Reads or writes a member. If the ledger has none, its value stays.
   mutating func member<Value: BookedValue>(_ name: String, _ value: inout Value) {
     if !isReading {
       json[name] = value.booked
@@ -53,7 +53,7 @@ struct BookedMembers {
     }
   }
 
-  /// A member without which a thing is none.
+  /// Reads or writes a member that every entry of this kind must have.
   mutating func needed<Value: BookedValue>(_ name: String, _ value: inout Value) {
     if isReading, json[name].flatMap(Value.init(booked:)) == nil { lacksSomething = true }
     member(name, &value)
@@ -87,7 +87,7 @@ extension Ledger {
     try find(Thing.kind, id).flatMap { Thing(booked: .object($0)) }
   }
 
-  /// All of a kind, or those of a reference or a parent, oldest first.
+  /// Returns the entries of a kind, or those of a reference or a parent, oldest first.
   func list<Thing: Booked>(
     _ type: Thing.Type,
     reference: String? = nil,

@@ -2,29 +2,29 @@ package import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// What strikes at a point.
+/// The faults that strike at a point.
 struct Strike {
-  /// The name of what happens instead of the answer, or to it; nil for nothing.
+  /// The name of the effect in place of the answer, or on it; nil for none.
   var what: String?
-  /// After how many bytes the answer is cut.
+  /// The number of bytes after which the answer is cut.
   var cut: Int?
-  /// How late the answer is, in milliseconds.
+  /// The delay of the answer, in milliseconds.
   var delay = 0
   /// Bytes a second.
   var rate: Int?
 }
 
-/// The faults that are asked for, and how often each has struck.
+/// The requested faults, and the number of strikes of each.
 ///
-/// Counts are in the ledger where another request or command must find them: on a served simulator, and for each
-/// payment. Elsewhere they are this process's own.
+/// Counts that another request or command needs are in the ledger: on a served simulator, and for each
+/// payment. All others are only in this process.
 package final class FaultPlan {
   private let faults: [PlannedFault]
   private let options: SimulatorOptions
   private let ledger: Ledger
   private let isServed: Bool
   private var counts: [String: Int] = [:]
-  /// The request that is handled; nil on sockets and devices.
+  /// The current request; nil on sockets and devices.
   var request: SimulatedRequest?
 
   init(_ world: SimulatorWorld, _ ledger: Ledger) {
@@ -34,17 +34,17 @@ package final class FaultPlan {
     self.ledger = ledger
   }
 
-  /// Whether a fault is asked for, whenever it strikes.
+  /// Whether a fault was requested, for any number of strikes.
   func has(_ name: String) -> Bool { faults.contains { "\($0.point):\($0.what)" == name } }
 
-  /// Whether a fault at a point is asked for.
+  /// Whether a fault at a point was requested.
   func isAbout(_ point: String) -> Bool { faults.contains { $0.point == point } }
 
-  /// What happens at a point this time; `content` is what was sent there, opened.
+  /// Returns the faults that strike at a point this time. `content` returns the opened bytes of the request.
   func strike(_ point: String, content: () -> [UInt8] = { [] }) -> Strike {
     var strike = Strike()
     for fault in faults where fault.fits(point, request) {
-      // One that comes too late for this request has not struck.
+      // A fault that comes too late for this request does not count.
       guard fault.value != nil || strike.what == nil else { continue }
       guard fault.about.map({ isAbout($0, content) }) ?? true, strikes(fault) else { continue }
       switch (fault.what, fault.value) {
@@ -73,7 +73,7 @@ package final class FaultPlan {
     return count(fault, "", upTo: limit) != nil
   }
 
-  /// Counts one more of a fault; nil where it was counted that often before.
+  /// Counts one more strike of a fault; nil if the limit was reached before.
   private func count(_ fault: PlannedFault, _ kind: String, upTo limit: Int = .max) -> Int? {
     let key = "\(fault.text)|\(options.payment ?? "")|\(kind)"
     if isServed || options.payment != nil { return try? ledger.count("fault", key, upTo: limit) }
@@ -82,7 +82,7 @@ package final class FaultPlan {
     return next <= limit ? next : nil
   }
 
-  /// Two numbers from 0 to 1, by the seed where there is one.
+  /// Returns two numbers from 0 to 1, from the seed if there is one.
   private func draws(_ fault: PlannedFault, _ kind: String) -> [Double] {
     let random: any Randomness =
       options.seed.map { seed in
@@ -95,9 +95,9 @@ package final class FaultPlan {
     }
   }
 
-  /// What happens to a request at a point: something instead of it, or to its answer.
+  /// Returns the reaction to a request at a point: a fault in place of the answer, or on it.
   ///
-  /// `forced` makes the answer of a status; `own` the answers of faults that one service alone has.
+  /// `forced` makes the answer with a status. `own` makes the answers of one service's special faults.
   package func react(
     _ point: String,
     forced: (Int) -> HTTPResponse,
@@ -107,7 +107,7 @@ package final class FaultPlan {
     try react(strike(point), forced: forced, own: own, body)
   }
 
-  /// What happens to a request by what has struck.
+  /// Returns the reaction to a request after a strike.
   func react(
     _ strike: Strike,
     forced: (Int) -> HTTPResponse,

@@ -4,20 +4,21 @@ import TenderSystem
 
 /// The simulated providers within this process: no socket, no port, no waiting.
 package final class InProcessSimulator: @unchecked Sendable {
-  // Unchecked: a command works on one thread; a batch gives each of its workers one of these.
+  // Unchecked: one thread uses it. A batch gives each worker a separate one.
   let parts: SimulatorParts
 
   var world: SimulatorWorld { parts.world }
 
-  /// Opens the ledger; `playsPayer` says that no browser can reach the bank's pages.
+  /// Opens the ledger. `playsPayer`: no browser can reach the bank's pages, so the simulator acts as the
+  /// payer.
   ///
-  /// Throws `state` where it cannot be used.
+  /// Throws `state` if the ledger cannot be used.
   package init(_ world: SimulatorWorld, playsPayer: Bool = true) throws(Fault) {
     let ledger = try Ledger(path: world.ledgerPath)
     var world = world
     world.playsPayer = playsPayer
     if let seed = world.options.seed {
-      // Counting in what is there already keeps a later payment from getting the same ids.
+      // With the number of entries in the label, a later payment gets other ids.
       let count = try ledger.count()
       let label = world.options.seedLabel ?? String(count)
       world.randomness = SeededRandomness(seed: seed, label: "world/\(label)")
@@ -26,7 +27,7 @@ package final class InProcessSimulator: @unchecked Sendable {
     (world.clock as? SimulatedClock)?.startAhead(by: try ledger.ahead())
   }
 
-  /// Writes down how far pauses have moved the clock: the next command goes on from there.
+  /// Stores the time by which pauses have moved the clock. The next command continues from there.
   package func keepTime() throws(Fault) {
     guard let clock = world.clock as? SimulatedClock, let ahead = clock.newlyAhead() else { return }
     try parts.ledger.setAhead(ahead)
@@ -34,7 +35,7 @@ package final class InProcessSimulator: @unchecked Sendable {
 }
 
 extension InProcessSimulator {
-  /// Gives a request to whichever service knows its path; nil where none does.
+  /// Passes a request to the service with its path; nil if there is none.
   package func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
     try keepTime()
     parts.faults.request = request
@@ -45,7 +46,7 @@ extension InProcessSimulator {
     return nil
   }
 
-  /// Gives a socket to whichever provider it is meant for.
+  /// Passes a socket to its provider.
   package func upgrade(path: String, query: String) throws(Fault) -> UpgradeReaction {
     try keepTime()
     for provider in world.providers {
@@ -54,7 +55,7 @@ extension InProcessSimulator {
     return .refuse(status: 401)
   }
 
-  /// The device of the first provider that has one; nil where none has.
+  /// Returns the device of the first provider that has one; nil if there is none.
   ///
   /// Throws `state`.
   package func device() throws(Fault) -> (any DeviceSession)? {
@@ -66,7 +67,7 @@ extension InProcessSimulator {
   }
 }
 
-/// The payer of a simulated world: back from the bank as soon as they were sent there.
+/// The payer of a simulated world. The payer returns from the bank at once.
 package struct SimulatedPayer: RedirectListener {
   private let clock: any Clock
 
@@ -148,7 +149,7 @@ extension InProcessSimulator: SocketExchange {
   }
 }
 
-/// A socket whose other end is a value in this process.
+/// A socket with its other end in this process.
 private final class InProcessSocket: MessageSocket {
   private let session: any SocketSession
   private let clock: any Clock
@@ -188,7 +189,7 @@ private final class InProcessSocket: MessageSocket {
   func close(waiting: Bool) { isBroken = true }
 }
 
-/// The simulated device within this process: no cable, no waiting for what comes at once.
+/// The simulated device in this process. It has no cable, and no wait.
 package struct SimulatedDevices: DeviceExchange {
   private let simulator: InProcessSimulator
 
@@ -200,7 +201,7 @@ package struct SimulatedDevices: DeviceExchange {
   }
 }
 
-/// A stream whose other end is a reader in this process.
+/// A stream with its other end at a reader in this process.
 private final class DeviceLink: ByteStream {
   private let reader: any DeviceSession
   private let clock: any Clock
@@ -226,7 +227,7 @@ private final class DeviceLink: ByteStream {
       }
     }
     guard !isBroken else { return .ended }
-    // A signal ends the wait, which is no failure of the link's.
+    // A signal ends the wait. That is not an error of the connection.
     try? clock.pause(milliseconds: milliseconds)
     return .nothing
   }
@@ -235,7 +236,7 @@ private final class DeviceLink: ByteStream {
 }
 
 extension Fault {
-  /// Silence in the simulator costs no time: the deadline is taken as passed.
+  /// In the simulator, silence takes no time: the deadline counts as passed.
   fileprivate static var noAnswer: Fault {
     Fault(
       .providerError,

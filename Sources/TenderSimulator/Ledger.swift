@@ -2,16 +2,16 @@ internal import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// The simulated world's memory: things by kind and id, in `simulator.db`.
+/// The storage of the simulated world: entries by kind and id, in `simulator.db`.
 package final class Ledger {
   private let database: Database
 
-  /// Opens the file, making it where there is none.
+  /// Opens the file, or creates it.
   ///
-  /// Throws `state` where it cannot be used.
+  /// Throws `state` if it cannot be used.
   package init(path: String) throws(Fault) {
     database = try Database(path: path, isDurable: false)
-    // Nothing real is in it: it must survive a killed process, not a power cut.
+    // It has no real data. So it must survive a killed process, but not a power failure.
     try database.execute("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 16")
     guard try database.first("PRAGMA user_version")?.first?.integer == 0 else {
       try database.refuseObjects(
@@ -37,25 +37,25 @@ package final class Ledger {
     }
   }
 
-  /// Forgets everything but the signing key, which clients were given.
+  /// Deletes everything except the signing key, which clients have.
   package func reset() throws(Fault) {
     try database.execute("DELETE FROM thing WHERE kind <> '\(SimulatedSigner.kind)'; VACUUM")
   }
 
-  /// How many things there are, for ids that a seed makes.
+  /// The number of entries, for ids that a seed generates.
   package func count() throws(Fault) -> Int {
     try database.first(
       "SELECT count(*) FROM thing WHERE kind NOT IN ('fault', 'clock', '\(SimulatedSigner.kind)')"
     )?.first?.integer ?? 0
   }
 
-  /// How far the simulated clock is ahead of the machine's, in milliseconds.
+  /// The time that the simulated clock is ahead of the machine's, in milliseconds.
   package func ahead() throws(Fault) -> Int {
     try database.first("SELECT CAST(body AS INTEGER) FROM thing WHERE kind = 'clock'")?.first?
       .integer ?? 0
   }
 
-  /// Moves the simulated clock, forward alone.
+  /// Moves the simulated clock. It only moves forward.
   func setAhead(_ milliseconds: Int) throws(Fault) {
     try database.query(
       "INSERT INTO thing (kind, id, body) VALUES ('clock', '', ?) ON CONFLICT (kind, id) DO UPDATE "
@@ -64,9 +64,9 @@ package final class Ledger {
     )
   }
 
-  /// Moves the simulated clock forward; gives how far it is ahead then.
+  /// Moves the simulated clock forward. Returns the time that it is then ahead.
   ///
-  /// Throws `usage` where that is too far.
+  /// Throws `usage` if that is too much.
   package func advance(by milliseconds: Int) throws(Fault) -> Int {
     try transaction { () throws(Fault) in
       let ahead = try ahead() + milliseconds
@@ -83,7 +83,7 @@ package final class Ledger {
     }
   }
 
-  /// Counts one more, and gives how often that was; nil where it was counted so often before.
+  /// Counts one more, and returns the count; nil if the limit was reached before.
   package func count(_ kind: String, _ id: String, upTo limit: Int) throws(Fault) -> Int? {
     try database.first(
       "INSERT INTO thing (kind, id, body) VALUES (?, ?, '1') ON CONFLICT (kind, id) DO UPDATE "
@@ -92,12 +92,12 @@ package final class Ledger {
     )?.first?.text.flatMap { Int($0) }
   }
 
-  /// Runs `body` so that no other process changes anything meanwhile.
+  /// Runs `body` without changes by other processes.
   package func transaction<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
     try database.transaction(body)
   }
 
-  /// A thing by its kind and id; nil where there is none.
+  /// Returns an entry by its kind and id; nil if there is none.
   package func find(_ kind: String, _ id: String) throws(Fault) -> JSONObject? {
     let row = try database.first(
       "SELECT body FROM thing WHERE kind = ? AND id = ?",
@@ -106,7 +106,7 @@ package final class Ledger {
     return row?.first?.text.flatMap { JSONReader.read($0)?.object }
   }
 
-  /// The things of a kind, by one indexed column or all of them, oldest first.
+  /// Returns the entries of a kind, by one indexed column or all of them, oldest first.
   package func list(
     _ kind: String,
     column: String? = nil,
@@ -124,7 +124,7 @@ package final class Ledger {
     return found
   }
 
-  /// Writes a thing; false where one of that id was there and `replacing` is not asked for.
+  /// Writes an entry; false if one with that id exists and `replacing` is false.
   @discardableResult
   package func put(
     _ kind: String,

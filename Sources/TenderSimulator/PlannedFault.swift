@@ -6,30 +6,30 @@ private import Darwin
 private import Glibc
 #endif
 
-/// A fault as `--sim-fault` asks for it: `POINT:WHAT[=VALUE][*N][%P][,for=TEXT]`.
+/// A fault in the form of `--sim-fault`: `POINT:WHAT[=VALUE][*N][%P][,for=TEXT]`.
 package struct PlannedFault: Sendable, Hashable {
-  /// What was typed, in the names of this version.
+  /// The typed text, with the names of this version.
   package let text: String
-  /// A provider's point, or a method and a path such as `POST/v3/payments`, in which `*` is any segment.
+  /// A provider's point, or a method and a path such as `POST/v3/payments`. There, `*` is any segment.
   let point: String
-  /// The name of what happens, without its value.
+  /// The name of the effect, without its value.
   let what: String
   let value: Value?
-  /// How often it strikes at most; nil for every time.
+  /// The largest number of strikes; nil without a limit.
   let count: Int?
   /// The probability of a strike, in percent; nil for always.
   let percent: Int?
-  /// The reference or text that a request must be about; nil for any.
+  /// The reference or text that a request must contain; nil for any.
   let about: String?
 
-  /// What stands behind the `=`.
+  /// The value after the `=`.
   enum Value: Hashable, Sendable {
-    /// Bytes, or bytes a second.
+    /// A number of bytes, or of bytes a second.
     case number(Int)
     case latency(Latency)
   }
 
-  /// How late an answer is, in milliseconds.
+  /// The delay of an answer, in milliseconds.
   enum Latency: Hashable, Sendable {
     case fixed(Int)
     case uniform(ClosedRange<Int>)
@@ -57,7 +57,7 @@ package struct PlannedFault: Sendable, Hashable {
       }
     }
 
-    /// A latency by two random numbers from 0 to 1.
+    /// Returns a latency from two random numbers from 0 to 1.
     func drawn(_ first: Double, _ second: Double) -> Int {
       switch self {
       case .fixed(let time): return time
@@ -72,9 +72,9 @@ package struct PlannedFault: Sendable, Hashable {
     }
   }
 
-  /// Reads a fault that one of some providers knows.
+  /// Reads a fault that one of some providers has.
   ///
-  /// Throws a `usage` fault that says what is wrong and what there is instead.
+  /// Throws a `usage` fault with the problem and the possible faults.
   package init(_ text: String, among providers: [any SimulatedProvider]) throws(Fault) {
     func wrong(_ problem: String, _ hint: String) -> Fault {
       Fault(
@@ -152,7 +152,7 @@ package struct PlannedFault: Sendable, Hashable {
     return text.prefix { $0 != "," } + ",for=" + QueryText.encode(about)
   }
 
-  /// What can happen to any request over HTTP, by its method and path.
+  /// The faults of any request over HTTP, by its method and path.
   private static let anywhere = [
     "unreachable", "close-before", "reset-before", "reset-amid", "silence-before", "close-after",
     "reset-after", "silence-after", "garbage", "cut", "latency", "bandwidth",

@@ -1,12 +1,12 @@
 package import TenderEngine
 package import TenderModel
 
-/// What the simulated side does with an HTTP request.
+/// The reaction of the simulated server to an HTTP request.
 package struct HTTPReaction {
-  /// How an answer ends.
+  /// The end of an answer.
   package enum End: Sendable, Hashable {
     case whole
-    /// The connection closes after so many bytes of the body.
+    /// The connection closes after some bytes of the body.
     case cut(Int)
     /// The connection closes without an answer.
     case close
@@ -18,10 +18,10 @@ package struct HTTPReaction {
     case unreachable
   }
 
-  /// The answer; nil where none comes.
+  /// The answer; nil if none comes.
   package var response: HTTPResponse?
   package var end = End.whole
-  /// How late the answer is, in milliseconds.
+  /// The delay of the answer, in milliseconds.
   package var delay = 0
   /// Bytes of the body a second; nil for all at once.
   package var rate: Int?
@@ -32,10 +32,10 @@ package struct HTTPReaction {
   }
 }
 
-/// What the simulated side does on a socket.
+/// The reaction of the simulated server on a socket.
 package enum SocketReaction: Equatable {
   case send(String)
-  /// A message that is cut after so many bytes, and the end of the connection.
+  /// A message that is cut after some bytes, and the end of the connection.
   case cut(String, bytes: Int)
   case pause(milliseconds: Int)
   case close(code: Int)
@@ -49,7 +49,7 @@ package protocol SocketSession: AnyObject {
   func receive(_ text: String) throws(Fault) -> [SocketReaction]
 }
 
-/// What an upgrade request comes to.
+/// The reaction to an upgrade request.
 package enum UpgradeReaction {
   case accept(any SocketSession)
   case refuse(status: Int)
@@ -57,22 +57,22 @@ package enum UpgradeReaction {
   case unreachable
 }
 
-/// What the simulated providers work with.
+/// The common parts of all simulated providers.
 package struct SimulatorWorld: Sendable {
-  /// Where the ledger is; each connection opens its own.
+  /// The path of the ledger. Each connection opens the ledger separately.
   package var ledgerPath: String
   package var clock: any Clock
   package var randomness: any Randomness
   package var options: SimulatorOptions
-  /// Those that are played.
+  /// The simulated providers.
   package var providers: [any SimulatedProvider]
-  /// Public keys of clients' own by their ids, as PEM text: their signatures are taken.
+  /// Public keys of clients by their ids, as PEM text. Signatures by them are accepted.
   package var trustedKeys: [String: String] = [:]
-  /// Whether nobody else can play the payer: a bank's page cannot be opened in process.
+  /// Whether the simulator acts as the payer, because the bank's page cannot be opened in process.
   package var playsPayer = false
-  /// Whether clients come over the network: then no other credentials are taken than they were given.
+  /// Whether clients come over the network. Then only the credentials that they were given are accepted.
   ///
-  /// In this process credentials go nowhere, and a profile that has real ones can be tried.
+  /// In this process, credentials go nowhere. So a profile with real ones can be tried.
   var isServed: Bool { !playsPayer }
 
   package init(
@@ -93,7 +93,7 @@ package struct SimulatorWorld: Sendable {
   package var now: Int { clock.now }
 }
 
-/// A request as a simulated service sees it; field names in lower case.
+/// A request to a simulated service, with field names in lower case.
 package struct SimulatedRequest {
   package var method: String
   package var path: String
@@ -102,43 +102,43 @@ package struct SimulatedRequest {
   package var body: [UInt8]
 }
 
-/// What one client of a simulated device hears and says: a card reader, for one.
+/// The session of a simulated device with one client, for example of a card reader.
 package protocol DeviceSession: AnyObject {
-  /// What it says when somebody connects.
+  /// Returns the reactions to a new connection.
   func greet() -> [DeviceReaction]
-  /// What it does with some bytes.
+  /// Returns the reactions to some bytes.
   func receive(_ bytes: [UInt8]) -> [DeviceReaction]
 }
 
-/// What a simulated device does.
+/// A reaction of a simulated device.
 package enum DeviceReaction: Equatable {
   case send([UInt8])
-  /// The link breaks.
+  /// The connection breaks.
   case drop
 }
 
-/// One provider's simulated side: what it is given, what can be asked of it, and its services.
+/// The simulated counterpart of one provider: its credentials, its faults and scenarios, and its services.
 ///
-/// The host gives it requests, sockets and device links, a ledger, faults, a seed and a clock.
+/// The host gives it requests, sockets and device connections, a ledger, faults, a seed and a clock.
 package protocol SimulatedProvider: Sendable {
   var name: ProviderName { get }
-  /// What a client is given, under the keys of the provider's section: with it everything works without
-  /// an account.
+  /// The settings that a client gets, under the keys of the provider's section. With them, everything works
+  /// without an account.
   var section: JSONObject { get }
   var scenarios: [SimulatorWord] { get }
   var faults: FaultTable { get }
-  /// The variables that point `tender` at a served simulator, by what they take.
+  /// The variables that direct `tender` to a served simulator, with the kind of address.
   var variables: [(name: String, address: ServedAddress)] { get }
-  /// What the clients of a served simulator are given, under the same keys as `section`. Throws `state` or
+  /// The settings that clients of a served simulator get, under the same keys as `section`. Throws `state` or
   /// `internal`.
   func served(_ world: SimulatorWorld) throws(Fault) -> JSONObject
-  /// Variables of the provider's own programs, each with the key of what it takes, where they are public.
+  /// Public variables of the provider's programs, each with the key of its value.
   var ownVariables: [(name: String, key: String)] { get }
-  /// Answers a request; nil for a path that is not its own. Throws `state`.
+  /// Answers a request; nil for a path of another provider. Throws `state`.
   func handle(_ request: SimulatedRequest, _ parts: SimulatorParts) throws(Fault) -> HTTPReaction?
-  /// Takes a socket; nil for one that is not meant for it.
+  /// Accepts a socket; nil for one of another provider.
   func open(path: String, query: String, _ parts: SimulatorParts) -> UpgradeReaction?
-  /// A device of its own; nil where it has none. Throws `state`.
+  /// Returns its device; nil without one. Throws `state`.
   func device(_ parts: SimulatorParts) throws(Fault) -> (any DeviceSession)?
 }
 
@@ -154,11 +154,11 @@ extension SimulatedProvider {
   package var ownVariables: [(name: String, key: String)] { [] }
 }
 
-/// What a variable of a served simulator takes.
+/// The kind of address in a variable of a served simulator.
 package enum ServedAddress: Sendable {
   case http, socket, device
 
-  /// The address of a server and its device on this machine.
+  /// Returns the address of a server or its device on this machine.
   package func text(port: UInt16, devicePort: UInt16) -> String {
     switch self {
     case .http: "http://127.0.0.1:\(port)"
@@ -168,7 +168,7 @@ package enum ServedAddress: Sendable {
   }
 }
 
-/// What a simulated provider works with.
+/// The parts that a simulated provider uses for one request.
 package struct SimulatorParts {
   package let world: SimulatorWorld
   package let ledger: Ledger

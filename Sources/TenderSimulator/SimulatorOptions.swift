@@ -2,16 +2,16 @@ package import TenderEngine
 package import TenderModel
 package import TenderSystem
 
-/// How the simulator is asked to behave: a scenario, faults, a seed, a clock.
+/// The options of the simulator: a scenario, faults, a seed, a clock.
 package struct SimulatorOptions: Sendable, Hashable {
   package var scenario: String?
   package var faults: [PlannedFault] = []
-  /// The reference or id that the command is about; faults are counted for it.
+  /// The reference or id of the command. Faults are counted for it.
   package var payment: String?
   package var seed: Int?
-  /// What the seed is mixed with in this process; nil for how much the ledger holds.
+  /// The text that is mixed with the seed in this process; nil for the number of entries in the ledger.
   package var seedLabel: String?
-  /// The time at which the simulated clock stands, or how far it is ahead.
+  /// The fixed time of the simulated clock, or the time that it is ahead.
   package var clock: SimulatedTime?
 
   package init() {}
@@ -19,13 +19,13 @@ package struct SimulatorOptions: Sendable, Hashable {
   /// The header in which the options travel to `simulator serve`.
   package static let headerName = "X-Tender-Simulator"
 
-  /// Whether nothing is asked for.
+  /// Whether there are no options.
   package var isEmpty: Bool { headerValue.isEmpty }
 
-  /// A fault that only a simulator without a network can play; nil where none is asked for.
+  /// A fault that only a simulator without a network can have; nil without one.
   package var unreachable: String? { faults.first { $0.what == "unreachable" }?.text }
 
-  /// Takes a scenario by name.
+  /// Sets a scenario by name.
   ///
   /// Throws a `usage` fault that suggests the nearest one.
   package mutating func set(
@@ -37,9 +37,9 @@ package struct SimulatorOptions: Sendable, Hashable {
     scenario = name
   }
 
-  /// Takes one more fault.
+  /// Adds a fault.
   ///
-  /// Throws a `usage` fault that says what is wrong with it.
+  /// Throws a `usage` fault with the problem.
   package mutating func set(
     fault text: String,
     among providers: [any SimulatedProvider]
@@ -57,9 +57,9 @@ package struct SimulatorOptions: Sendable, Hashable {
     return parts.joined(separator: ";")
   }
 
-  /// Reads a header value: members with `;` between.
+  /// Reads a header value: members with `;` between them.
   ///
-  /// Throws a `usage` fault for a member that is not known, or whose value is wrong.
+  /// Throws a `usage` fault for an unknown member or a wrong value.
   package init(headerValue: String, among providers: [any SimulatedProvider]) throws(Fault) {
     for part in headerValue.split(separator: ";") {
       let pair = part.drop { $0 == " " }.split(separator: "=", maxSplits: 1).map(String.init)
@@ -85,7 +85,7 @@ package struct SimulatorOptions: Sendable, Hashable {
 }
 
 extension SimulatedClock {
-  /// The clock of a simulated world whose options name a time, or none.
+  /// Creates the clock of a simulated world, with a time from its options or without one.
   package convenience init(_ time: SimulatedTime?, beside machine: any Clock) {
     switch time {
     case .standing(let time): self.init(standingAt: time, beside: machine)
@@ -96,7 +96,7 @@ extension SimulatedClock {
 }
 
 extension Fault {
-  /// A fault that only the simulator inside `tender` can play.
+  /// A fault that only the simulator in this process can have.
   package static func onlyInProcess(_ fault: String) -> Fault {
     Fault(
       .usage,

@@ -1,16 +1,16 @@
-/// A word of `--sim-scenario`, a way the simulated world can be, or of `--sim-fault`, `POINT:WHAT`.
+/// A value of `--sim-scenario` (a state of the simulated world) or of `--sim-fault` (`POINT:WHAT`).
 package struct SimulatorWord: Sendable, Hashable {
   package let name: String
   package let meaning: String
-  /// The exit status of the command that the word is for; nil where it depends on the command.
+  /// The exit status of the command; nil if it depends on the command.
   package let exit: Int32?
-  /// What a fault leaves of a request that changes the provider's books; nil for other words.
+  /// The effect that a request has on the provider's books despite the fault; nil for other values.
   package var effect: Effect?
 
-  /// Whether the provider has done what a request asked for.
+  /// Whether the provider executed the request.
   package enum Effect: String, Sendable { case done, none }
 
-  /// A word, what it does, and the exit status of its command.
+  /// Creates a value with its meaning, and the exit status of its command.
   package init(_ name: String, _ meaning: String, exit: Int32? = nil, effect: Effect? = nil) {
     self.name = name
     self.meaning = meaning
@@ -18,7 +18,7 @@ package struct SimulatorWord: Sendable, Hashable {
     self.effect = effect
   }
 
-  /// The words of a text, a line each: the name, the exit status or `-`, the meaning.
+  /// Reads values from a text. Each line has the name, the exit status or `-`, and the meaning.
   package static func list(_ text: String) -> [SimulatorWord] {
     text.split(separator: "\n").map { line in
       let parts = line.split(separator: " ", maxSplits: 2).map(String.init)
@@ -27,16 +27,16 @@ package struct SimulatorWord: Sendable, Hashable {
   }
 }
 
-/// The faults of a provider: where they strike, what they do, and the exit status of `tender`.
+/// The faults of a provider: their points, their effects, and the exit status of `tender`.
 package struct FaultTable: Sendable {
-  /// Where a fault strikes.
+  /// The point at which a fault strikes.
   package struct Point: Sendable {
     let name: String
-    /// What the request is for.
+    /// The purpose of the request.
     let purpose: String
     /// Whether the request changes the provider's books.
     let changesBooks: Bool
-    /// What can happen there, and the exit status that `tender` ends with.
+    /// The possible faults, with the exit status of `tender`.
     fileprivate(set) var exits: [(what: String, meaning: String, exit: Int32?)] = []
   }
 
@@ -44,9 +44,10 @@ package struct FaultTable: Sendable {
 
   /// Reads a table.
   ///
-  /// `points` has a line for each point: its name, `changes` or `looks`, its purpose. `rows` has a line for each
-  /// fault, or for several with commas between: the name, its meaning in brackets where it is the provider's own,
-  /// then exit statuses or `-`, each followed by the points at which `tender` ends with it.
+  /// `points` has a line for each point: its name, `changes` or `looks`, its purpose. `rows` has a line for
+  /// each fault, or for several with commas between them. It has the name, then its meaning in brackets if
+  /// only this provider has it. Then come exit statuses or `-`, each followed by the points at which `tender`
+  /// ends with it.
   package init(points: String, rows: String) {
     for line in points.split(separator: "\n") {
       let parts = line.split(separator: " ", maxSplits: 2).map(String.init)
@@ -101,7 +102,7 @@ package struct FaultTable: Sendable {
         : "not done, rejected (\(what.dropFirst("reject-".count).uppercased()))")
   }
 
-  /// What can happen to any exchange.
+  /// The faults that every exchange can have.
   private static let common: [String: String] = [
     "unreachable": "not sent: the connection is refused",
     "close-before": "not done, answer lost: the connection closes before the request is read",

@@ -1,18 +1,18 @@
 private import CSodium
 package import TenderModel
 
-/// JSON Web Tokens under HS256 (RFC 7515, RFC 7518 section 3.2), as the provider issues them.
+/// JSON Web Tokens under HS256 (RFC 7515, RFC 7518 section 3.2), in the provider's form.
 package enum WebToken {
   /// Signs claims.
   ///
-  /// The key guards nothing: it is in the binary.
+  /// The key protects nothing: it is in the binary.
   package static func sign(_ claims: JSONObject) -> String {
     let header = Base64.encodeURL(JSONWriter.text(["alg": "HS256", "typ": "JWT"]).utf8)
     let signed = header + "." + Base64.encodeURL(JSONWriter.text(.object(claims)).utf8)
     return signed + "." + Base64.encodeURL(mac(signed))
   }
 
-  /// The claims of a token that this simulator signed and that has not expired; `now` in
+  /// Returns the claims of a token that this simulator signed and that has not expired. `now` is in
   /// milliseconds.
   package static func verify(_ token: String, now: Int) -> JSONObject? {
     let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// What the simulated provider does with payments: its books alone say what there is.
+/// The simulated provider's books, and its decisions about payments.
 struct PayTheoryBooks {
   let world: SimulatorWorld
   let ledger: Ledger
@@ -11,7 +11,7 @@ struct PayTheoryBooks {
     ledger = parts.ledger
   }
 
-  /// How long a pending payment stays so, and when a barcode is paid in its scenario, in milliseconds.
+  /// The time until a pending payment changes, and until a barcode is paid in its scenario, in milliseconds.
   private static let settling = 5000
 
   private static let alphabet = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -22,7 +22,7 @@ struct PayTheoryBooks {
 
   // MARK: Methods
 
-  /// Stores a payment method under an id of its own.
+  /// Stores a payment method under a new id.
   func store(_ given: BookedMethod) throws(Fault) -> BookedMethod {
     var method = given
     method.id = "pt_pmt_" + code(16)
@@ -31,7 +31,7 @@ struct PayTheoryBooks {
     return method
   }
 
-  /// A stored method that can be charged.
+  /// Returns a stored method that can be charged.
   func usableMethod(_ id: String?) throws(Fault) -> BookedMethod {
     guard let id, let method = try ledger.find(BookedMethod.self, id) else {
       throw .simulatedRefusal("Payment method not found")
@@ -42,7 +42,7 @@ struct PayTheoryBooks {
 
   // MARK: Charges
 
-  /// Charges a stored method, at once or at a later time; writes the payment and gives it.
+  /// Charges a stored method, at once or at a later time. Writes the payment and returns it.
   func charge(
     _ receipt: String,
     _ terms: BookedTerms,
@@ -67,7 +67,8 @@ struct PayTheoryBooks {
     return payment
   }
 
-  /// Why a charge fails, or nil: scenario first, then the documented amounts and accounts.
+  /// The reason why a charge fails; nil if it does not. The scenario counts first, then the documented
+  /// amounts and accounts.
   private func failure(_ terms: BookedTerms, _ method: BookedMethod) -> String? {
     if scenario == "approve" { return nil }
     if let scenario, scenario.hasPrefix("decline:") { return scenario.dropFirst(8).uppercased() }
@@ -78,13 +79,13 @@ struct PayTheoryBooks {
     }
   }
 
-  /// Writes a payment, and under which of its transactions' ids it is found.
+  /// Writes a payment, with the ids of its transactions for look-ups.
   private func put(_ payment: BookedPayment, _ row: String?) throws(Fault) {
     try ledger.put(payment)
     if let row { try ledger.put("transaction", row, ["payment": .string(payment.receipt)]) }
   }
 
-  /// The payment that a transaction is of.
+  /// Returns the payment of a transaction.
   func payment(of id: String) throws(Fault) -> BookedPayment? {
     guard let receipt = try ledger.find("transaction", id)?.text("payment") else { return nil }
     return try ledger.find(BookedPayment.self, receipt)
@@ -110,13 +111,13 @@ struct PayTheoryBooks {
 
   // MARK: Reversals
 
-  /// What a reversal came to; a void of all that is left has no transaction of its own.
+  /// The result of a reversal. A void of the whole rest has no transaction.
   struct Reversal {
     var isVoid: Bool
     var transaction: String?
   }
 
-  /// Voids a pending payment, refunds another; `amount` in cents.
+  /// Voids a pending payment, or refunds another. `amount` is in cents.
   func reverse(_ id: String, amount: Int) throws(Fault) -> Reversal {
     guard var payment = try payment(of: id), payment.current == id else {
       throw .simulatedRefusal("Transaction not found, or it cannot be reversed")
@@ -140,7 +141,7 @@ struct PayTheoryBooks {
     return Reversal(isVoid: false, transaction: refund)
   }
 
-  /// A receipt number of the simulated merchant.
+  /// Returns a new receipt number of the simulated merchant.
   func receipt(_ partner: String = "tender", _ stage: String = "paytheorylab") -> String {
     "pt-\(partner)-\(stage)-" + code(12)
   }
@@ -166,7 +167,7 @@ struct PayTheoryBooks {
     return authorization
   }
 
-  /// Captures an authorization once; `amount` is without the fee.
+  /// Captures an authorization once. `amount` excludes the fee.
   func capture(
     _ id: String,
     amount: Int,
@@ -203,7 +204,7 @@ struct PayTheoryBooks {
     return payment
   }
 
-  /// Releases an authorization that was not captured.
+  /// Releases an authorization before its capture.
   func release(_ id: String) throws(Fault) {
     guard var authorization = try ledger.find(BookedAuthorization.self, id) else {
       throw .simulatedRefusal("Authorization not found")
@@ -265,12 +266,12 @@ struct PayTheoryBooks {
 }
 
 extension Fault {
-  /// Why the simulated provider refuses something, in the simulator's own words.
+  /// A refusal by the simulated provider, with a text of the simulator.
   ///
-  /// It never leaves the simulator, so its code, the text itself, has no page.
+  /// It never leaves the simulator. So its code, which is the text itself, has no page.
   static func simulatedRefusal(_ text: String) -> Fault { Fault(.declined, code: text, text) }
 
-  /// Gives what `body` gives, or the words of the provider's refusal; the ledger's faults pass.
+  /// Returns the result of `body`, or the provider's refusal. Faults of the ledger are thrown.
   static func refusable<Value>(
     _ body: () throws(Fault) -> Value
   ) throws(Fault) -> Result<Value, Fault> {

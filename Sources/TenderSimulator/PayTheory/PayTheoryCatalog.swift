@@ -1,15 +1,15 @@
 import TenderModel
 
-/// What the simulated Pay Theory knows from the start (PayTheory/README, 8.3, 11 and 12.2).
+/// The constants of the simulated Pay Theory (PayTheory/README, 8.3, 11 and 12.2).
 package enum PayTheoryCatalog {
-  /// An API key that works without any set-up; public, like every key of its kind.
+  /// An API key that works without any setup. It is public, like every key of its kind.
   package static let apiKey = "tender-paytheorylab-00112233445566778899aabbccddeeff"
   /// The simulated merchant.
   package static let merchantUID = "7b0d7d5e-5c6b-4f2a-9a3e-0d6c1b2a3f40"
-  /// Opens nothing but the simulator.
+  /// A key that is valid only in the simulator.
   package static let secretKey = "simulator-opens-nothing-else"
 
-  /// Amounts in cents that decide a card payment's outcome where the merchant pays the fee.
+  /// Amounts in cents that decide a card payment's outcome if the merchant pays the fee.
   static let declines: [Int: String] = [
     102: "GENERIC_DECLINE", 193: "INSUFFICIENT_FUNDS", 194: "INVALID_ACCOUNT_NUMBER",
     889_986: "ADDRESS_VERIFICATION_FAILED_RISK_RULES", 889_987: "CVV_FAILED_RISK_RULES",
@@ -25,28 +25,28 @@ package enum PayTheoryCatalog {
     "LOST_OR_STOLEN_CARD", "NO_BANK_ACCOUNT_FOUND", "PICK_UP_CARD", "SYSTEM_ERROR", "TIMEOUT",
   ]
 
-  /// Sentences as a display would show them; wording is ours, codes are documented.
+  /// Sentences for a display. The codes are documented, the sentences are ours.
   static func sentence(_ code: String) -> String {
     let words = code.lowercased().split(separator: "_").joined(separator: " ")
     return words.prefix(1).uppercased() + words.dropFirst() + "."
   }
 
-  /// How long a hold can be confirmed, in milliseconds; the simulator's own choice.
+  /// The time in which a hold can be confirmed, in milliseconds. The simulator chose it.
   static let holdLife = 24 * 60 * 60 * 1000
 
-  /// How long an authorization can be captured, in milliseconds; the simulator's own choice.
+  /// The time in which an authorization can be captured, in milliseconds. The simulator chose it.
   static let authorizationLife = 7 * 24 * 60 * 60 * 1000
 
-  /// How long a cash barcode can be paid, in milliseconds; the simulator's own choice.
+  /// The time in which a cash barcode can be paid, in milliseconds. The simulator chose it.
   static let barcodeLife = 7 * 24 * 60 * 60 * 1000
 
   /// The retailer's fee for a barcode in cents.
   static let barcodeFee = 200
 
-  /// The named rule sets of `payment_parameters`: least and most in cents.
+  /// The named rule sets of `payment_parameters`: smallest and largest amount in cents.
   static let paymentParameters: [String: ClosedRange<Int>] = ["default": 100...500_000]
 
-  /// The simulated fee, whoever pays it: basis points and a fixed part, rounded half up.
+  /// The simulated fee, for either payer: basis points and a fixed part, rounded half up.
   static func fee(amount: Int, isACH: Bool) -> Int {
     let (points, fixed) = isACH ? (100, 25) : (290, 30)
     return (amount * points + 5000) / 10_000 + fixed

@@ -1,10 +1,10 @@
 import TenderModel
 
-/// What the simulated provider checks of a payment method, and what it keeps: never a whole number.
+/// Checks a payment method, and reduces it for the books: never a whole number.
 enum PayTheoryChecks {
-  /// Refuses a method with which something is wrong.
+  /// Refuses an invalid method.
   ///
-  /// Texts are the simulator's own.
+  /// The texts are the simulator's.
   static func check(_ method: JSONObject, now: Int) throws(Fault) {
     switch method.text("type") {
     case "card":
@@ -33,7 +33,8 @@ enum PayTheoryChecks {
     }
   }
 
-  /// What is kept of a request's method: last four, brand, outcome; no number, no security code.
+  /// Returns the stored part of a request's method: last four, brand, outcome. It has no number and no
+  /// security code.
   static func booked(_ inner: JSONObject, _ method: JSONObject) -> BookedMethod {
     var booked = BookedMethod()
     booked.payor = inner["pay_theory_data"]?["payor_id"]?.text ?? ""

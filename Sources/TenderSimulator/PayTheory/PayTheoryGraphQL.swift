@@ -78,7 +78,7 @@ struct PayTheoryGraphQL {
     }
   }
 
-  /// The pairs of a list's query; a key that is no field of what is listed is refused.
+  /// Returns the pairs of a list's query. A key that is not a field of the listed type is refused.
   private func pairs(_ arguments: JSONObject, _ type: String) throws(Fault) -> [JSON] {
     let pairs = arguments["query"]?["query_list"]?.array ?? []
     var schema = PayTheorySchema.schema
@@ -91,7 +91,7 @@ struct PayTheoryGraphQL {
   }
 
   private func transactions(_ pairs: [JSON]) throws(Fault) -> [BookedRow] {
-    // The keys that payments are asked for by most have an index.
+    // The most frequent keys of payments have an index.
     if pairs.count == 1, let value = pairs[0]["value"]?.text,
       pairs[0]["operator"]?.text == "EQUAL"
     {
@@ -105,7 +105,7 @@ struct PayTheoryGraphQL {
     return try books.rows().filter { PayTheoryQuery.matches($0.graphQL, pairs) }
   }
 
-  /// The items that were asked for; rows come out oldest first, and dates are what is sorted by.
+  /// Returns the requested items. Rows are sorted oldest first, and a query sorts by dates.
   private func page(_ found: [JSONObject], _ arguments: JSONObject) -> JSON {
     var items = found
     let sorting = arguments["query"]?["sort_list"]?.array?.first
@@ -133,7 +133,7 @@ struct PayTheoryGraphQL {
     ]
   }
 
-  /// What was asked for of a value, under the asked-for names, absent fields as null.
+  /// Returns the selected fields of a value under their aliases. Absent fields are null.
   private static func select(_ value: JSON, _ selection: [GraphQLDocument.Field]) -> JSON {
     guard !selection.isEmpty else { return value == "" ? .null : value }
     switch value {
@@ -148,8 +148,8 @@ struct PayTheoryGraphQL {
     }
   }
 
-  /// A refusal before anything was executed, errors without data; one of a field has its path
-  /// (specification, section 7.1.2).
+  /// A refusal before any execution: errors without data. An error of a field has its path (specification,
+  /// section 7.1.2).
   private static func errors(
     _ texts: [String],
     at path: String? = nil,

@@ -5,7 +5,7 @@ import TenderModel
 struct PayTheoryHTTP {
   let parts: SimulatorParts
 
-  /// Handles a request; nil where the path is not one of Pay Theory's.
+  /// Handles a request; nil for a path of another provider.
   func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
     switch (request.method, request.path) {
     case ("GET", "/pt-token-service/"), ("GET", "/pt-token-service"):
@@ -23,7 +23,7 @@ struct PayTheoryHTTP {
     }
   }
 
-  /// The name of a mutation's step, for faults that strike it alone; nil for a look-up.
+  /// The name of a mutation's step, for its faults; nil for a look-up.
   private static func step(of request: SimulatedRequest) -> String? {
     guard let query = JSONReader.read(request.body)?["query"]?.text, query.hasPrefix("mutation")
     else { return nil }
@@ -54,7 +54,8 @@ struct PayTheoryHTTP {
     )
   }
 
-  /// The token, its claims as seen in real ones, the challenge of 128 random bytes (PayTheory/README, 12.2).
+  /// Returns the token, with the claims of real ones, and the challenge of 128 random bytes
+  /// (PayTheory/README, 12.2).
   private func token(_ request: SimulatedRequest) -> HTTPResponse {
     guard let key = request.fields["x-api-key"], SimulatedKey(key) != nil,
       !parts.world.isServed || key == PayTheoryCatalog.apiKey

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// The mutations of Pay Theory's GraphQL, each whole or not at all (PayTheory/README, 6.5).
+/// The mutations of Pay Theory's GraphQL. Each is executed whole or not at all (PayTheory/README, 6.5).
 struct PayTheoryMutations {
   let books: PayTheoryBooks
 
@@ -42,7 +42,7 @@ struct PayTheoryMutations {
     }
   }
 
-  /// What is charged or authorized of a stored method.
+  /// Returns the terms of a charge or authorization of a stored method.
   private func terms(
     _ arguments: JSONObject,
     _ method: BookedMethod
@@ -67,7 +67,7 @@ struct PayTheoryMutations {
 
   private func createAuthorization(_ arguments: JSONObject) throws(Fault) -> JSON {
     let method = try books.usableMethod(arguments.text("payment_method_id"))
-    // A bank account has nothing to reserve.
+    // A bank account cannot be authorized.
     guard method.type == .card else {
       throw .simulatedRefusal("Authorizations are available for cards only")
     }

@@ -1,6 +1,6 @@
 import TenderModel
 
-/// Pay Theory's query language over the simulator's own objects (PayTheory/README, 6.2).
+/// Pay Theory's query language on the simulator's objects (PayTheory/README, 6.2).
 enum PayTheoryQuery {
   /// Whether an object satisfies pairs joined by their conjunctions, from the first to the last.
   static func matches(_ object: JSONObject, _ pairs: [JSON]) -> Bool {
@@ -19,7 +19,7 @@ enum PayTheoryQuery {
     return result
   }
 
-  /// The keys that pairs and the groups within them ask by.
+  /// The keys in pairs and their groups.
   static func keys(_ pairs: [JSON]) -> [String] {
     pairs.flatMap { pair in
       let group = pair["query_group"]?.array ?? []
@@ -49,7 +49,7 @@ enum PayTheoryQuery {
     }
   }
 
-  /// Values are strings there, booleans `1` and `0`.
+  /// Values are strings in queries, and booleans are `1` and `0`.
   private static func text(_ value: JSON?) -> String {
     switch value {
     case .string(let text), .number(let text): text
@@ -59,15 +59,15 @@ enum PayTheoryQuery {
     }
   }
 
-  /// Numbers by size, all else by its characters.
+  /// Compares numbers by size, and other texts by their characters.
   private static func order(_ left: String, _ right: String) -> Int {
     if let left = Int(left), let right = Int(right) { return (left - right).signum() }
     return left == right ? 0 : left < right ? -1 : 1
   }
 
-  /// SQL's wildcards: `%` for any characters, `_` for one.
+  /// Matches SQL's wildcards: `%` for any characters, `_` for one.
   ///
-  /// Goes back to the last `%` alone, so the time is at most the product of the lengths.
+  /// It goes back only to the last `%`, so the time is at most the product of the lengths.
   private static func isLike(_ text: String, _ pattern: String) -> Bool {
     let text = Array(text)
     let pattern = Array(pattern)

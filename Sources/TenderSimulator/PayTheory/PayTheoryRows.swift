@@ -1,6 +1,6 @@
 import TenderModel
 
-/// What is in the books, in the shapes of the published schema.
+/// The entries of the books, in the shapes of the published schema.
 extension BookedRow {
   var graphQL: JSONObject {
     var json: JSONObject = [
@@ -31,7 +31,7 @@ extension BookedRow {
 }
 
 extension BookedMethod {
-  /// The payor is under it (PayTheory/README, 6.4).
+  /// The payor is a member of it (PayTheory/README, 6.4).
   var graphQL: JSONObject {
     [
       "payment_method_id": .string(id), "payment_type": .string(type.rawValue),

@@ -1,6 +1,7 @@
 /// The part of Pay Theory's published GraphQL schema of 2026 that the simulator answers.
 ///
-/// A document that this schema refuses is refused whole, as by the real server (PayTheory/README, 6.3).
+/// If a document does not match this schema, the whole document is refused, as by the real server
+/// (PayTheory/README, 6.3).
 enum PayTheorySchema {
   static let schema = GraphQLSchema(text)
 

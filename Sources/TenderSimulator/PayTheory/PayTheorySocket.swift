@@ -16,9 +16,9 @@ final class PayTheorySocket: SocketSession {
     PayTheorySteps(parts: parts, key: key, sessionKey: sessionKey)
   }
 
-  /// What an upgrade request at a path with a query comes to; nil where it is not Pay Theory's.
+  /// Returns the reaction to an upgrade request at a path with a query; nil for another provider's path.
   static func open(path: String, query: String, _ parts: SimulatorParts) -> UpgradeReaction? {
-    // Without it nobody knows whose socket it is to be.
+    // Without the token, the owner of the socket is unknown.
     guard let token = QueryText.parameters(query)["pt_token"] else { return nil }
     switch parts.faults.strike("socket").what {
     case "refused": return .refuse(status: 403)
@@ -86,7 +86,7 @@ final class PayTheorySocket: SocketSession {
     return pauses + [.cut(text, bytes: cut)]
   }
 
-  /// What a message has under its seal; nil where it cannot be opened.
+  /// Opens the sealed part of a message; nil if it cannot be opened.
   private func plain(_ message: JSONObject, _ encoded: String) -> [UInt8]? {
     message.text("publicKey").flatMap(Base64.decode).flatMap { open(encoded, from: $0) }
   }
@@ -115,7 +115,7 @@ final class PayTheorySocket: SocketSession {
       let plain = open(encoded, from: client), let inner = JSONReader.read(plain)?.object
     else { return Self.error("Unable to decrypt request") }
     if echoes { return Self.error("Cannot take " + String(decoding: plain, as: UTF8.self)) }
-    // What comes before a refusal stays: a host token that was spent.
+    // Changes before a refusal stay, such as a spent host token.
     let result = try parts.ledger.transaction { () throws(Fault) in
       try Fault.refusable { () throws(Fault) in
         try steps.perform(action, inner, now: world.now)
@@ -173,7 +173,7 @@ final class PayTheorySocket: SocketSession {
     )
   }
 
-  /// The answer as it is, or to another payment where a fault sends that by mistake.
+  /// Returns the answer, or that of another payment if a fault sends it by mistake.
   private static func body(_ body: JSONObject, mistakenFor fault: String?) -> JSONObject {
     var body = body
     switch fault {
@@ -192,6 +192,6 @@ final class PayTheorySocket: SocketSession {
     JSONWriter.text(["type": .string(type), "body": body])
   }
 
-  /// Texts are the simulator's own: the live server's are not public.
+  /// The texts are the simulator's. Those of the live server are not public.
   private static func error(_ text: String) -> String { envelope("error", body: .string(text)) }
 }

@@ -1,16 +1,16 @@
 import TenderEngine
 import TenderModel
 
-/// What the encrypted requests do to the books (PayTheory/README, 4 and 12).
+/// Executes the encrypted requests on the books (PayTheory/README, 4 and 12).
 struct PayTheorySteps {
-  /// What a request is answered with, and whether that is sealed.
+  /// The answer to a request, and whether it is sealed.
   typealias Answer = (type: String, body: JSONObject, isSealed: Bool)
 
   let parts: SimulatorParts
   let key: SimulatedKey
   let sessionKey: String
 
-  /// Whose intents these are.
+  /// The merchant of these intents.
   private var merchant: String { "\(key.partner)-\(key.stage)" }
 
   private var world: SimulatorWorld { parts.world }
@@ -28,10 +28,10 @@ struct PayTheorySteps {
     }
   }
 
-  /// Whether a session has a hold that has grown too old.
+  /// Whether a session has an expired hold.
   ///
-  /// Neither how long a real hold lives nor how its end is told is public: a session that is closed
-  /// is the documented way in which one ends.
+  /// The life of a real hold is not public, and its message at the end is not, either. The documented end is
+  /// a closed session.
   func isExpired() throws(Fault) -> Bool {
     try ledger.list(BookedIntent.self, reference: sessionKey).contains { intent in
       intent.state == .pending
@@ -39,7 +39,7 @@ struct PayTheorySteps {
     }
   }
 
-  /// A host token serves once (PayTheory/README, 2.2).
+  /// A host token can be used once (PayTheory/README, 2.2).
   private func spend(_ inner: JSONObject, _ now: Int) throws(Fault) {
     guard let token = inner.text("hostToken"), let claims = WebToken.verify(token, now: now),
       let id = claims.text("jti"), claims.text("sessionKey") == sessionKey
@@ -150,9 +150,9 @@ struct PayTheorySteps {
     return intent.merchant == merchant ? intent : nil
   }
 
-  /// `host:cancel_transfer` (PayTheory/README, 4.9).
+  /// Handles `host:cancel_transfer` (PayTheory/README, 4.9).
   ///
-  /// The shape of the real answer is not public; this one is the simulator's own.
+  /// The shape of the real answer is not public. This one is the simulator's.
   private func cancel(_ inner: JSONObject) throws(Fault) -> Answer {
     guard var intent = try intent(inner.text("payment_intent_id")) else {
       throw .simulatedRefusal("Unknown payment intent")
@@ -210,7 +210,7 @@ struct PayTheorySteps {
     )
   }
 
-  /// Charges what was prepared and gives the body of `transfer_complete` (PayTheory/README, 4.8).
+  /// Charges a prepared payment. Returns the body of `transfer_complete` (PayTheory/README, 4.8).
   private func capture(
     _ receipt: String,
     _ terms: BookedTerms,

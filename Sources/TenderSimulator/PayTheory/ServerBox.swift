@@ -1,18 +1,18 @@
 private import CSodium
 
-/// The provider's end of NaCl's box: a key pair for each socket.
+/// The provider's side of NaCl's box: a key pair for each socket.
 struct ServerBox {
   let publicKey: [UInt8]
   private let secretKey: [UInt8]
   private let agreement = Agreement()
 
-  /// The key that was agreed on last, and with whom.
+  /// The last shared key, and the client's key.
   private final class Agreement {
     var client: [UInt8] = []
     var key = [UInt8](repeating: 0, count: 32)
   }
 
-  /// The key that both sides agree on; nil where the client's is no point to agree with.
+  /// Returns the shared key; nil if the client's key is not a valid point.
   private func key(with client: [UInt8]) -> [UInt8]? {
     if agreement.client != client {
       agreement.client = []
@@ -22,7 +22,7 @@ struct ServerBox {
     return agreement.key
   }
 
-  /// A key pair from 32 random bytes.
+  /// Creates a key pair from 32 random bytes.
   init(seed: [UInt8]) {
     var point = [UInt8](repeating: 0, count: 32)
     _ = unsafe crypto_scalarmult_base(&point, seed)
@@ -30,7 +30,7 @@ struct ServerBox {
     secretKey = seed
   }
 
-  /// Opens `nonce ‖ tag ‖ ciphertext`; nil where it is not for this key.
+  /// Opens `nonce ‖ tag ‖ ciphertext`; nil if it is not for this key.
   func open(_ bytes: [UInt8], from client: [UInt8]) -> [UInt8]? {
     guard client.count == 32, bytes.count > 40, let key = key(with: client) else { return nil }
     var plain = [UInt8](repeating: 0, count: bytes.count - 40)
@@ -46,7 +46,7 @@ struct ServerBox {
     return ok == 0 ? plain : nil
   }
 
-  /// Opens the sealed box that Android's SDK sends; nil where it is not for this key.
+  /// Opens the sealed box of Android's SDK; nil if it is not for this key.
   func openSealed(_ bytes: [UInt8]) -> [UInt8]? {
     guard bytes.count > 48 else { return nil }
     var plain = [UInt8](repeating: 0, count: bytes.count - 48)

@@ -1,6 +1,6 @@
 import TenderModel
 
-/// An API key as the simulated provider reads it.
+/// The parts of an API key.
 struct SimulatedKey {
   let partner: String
   let stage: String

@@ -1,6 +1,6 @@
 package import TenderModel
 
-/// The simulated side of Pay Theory: token service, socket and GraphQL.
+/// The simulated counterpart of Pay Theory: token service, socket and GraphQL.
 package struct SimulatedPayTheory: SimulatedProvider {
   package init() {}
 
@@ -54,7 +54,7 @@ package struct SimulatedPayTheory: SimulatedProvider {
       }
   }
 
-  /// What is asked over HTTP and the socket, and what can happen to it.
+  /// The requests over HTTP and the socket, and their faults.
   package var faults: FaultTable {
     FaultTable(
       points: """

@@ -9,14 +9,14 @@ private import Darwin
 private import Glibc
 #endif
 
-/// A simulated device on a TCP port of 127.0.0.1, as card readers on a network listen.
+/// A simulated device on a TCP port of 127.0.0.1, like card readers on a network.
 @safe
 package final class DeviceServer: @unchecked Sendable {
-  // Unchecked: the descriptor is set before the thread that uses it begins.
+  // Unchecked: the descriptor is set before its thread starts.
   private let world: SimulatorWorld
   private var listener: Int32 = -1
   private let isStopping = Atomic(false)
-  /// What the next customer will be like, as a request has asked for.
+  /// The options of the next customer, from a request.
   private let next: NextCustomer
 
   package init(_ world: SimulatorWorld, _ next: NextCustomer) {
@@ -24,9 +24,9 @@ package final class DeviceServer: @unchecked Sendable {
     self.next = next
   }
 
-  /// Starts listening; gives the port, which is `port` unless that is 0.
+  /// Starts listening. Returns the port, which is `port` unless that is 0.
   ///
-  /// Throws `usage` where the port is taken.
+  /// Throws `usage` if the port is taken.
   package func start(port: UInt16) throws(Fault) -> UInt16 {
     #if canImport(Darwin)
     listener = socket(AF_INET, SOCK_STREAM, 0)
@@ -68,7 +68,7 @@ package final class DeviceServer: @unchecked Sendable {
       guard unsafe poll(&polled, 1, 100) > 0 else { continue }
       let descriptor = Self.acceptOne(listener)
       guard descriptor >= 0 else { continue }
-      // Packets are small, and each is waited for.
+      // Packets are small, and the host waits for each.
       var yes: Int32 = 1
       _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, 4)
       DetachedThread.begin { [self] in serve(descriptor) }
@@ -84,7 +84,7 @@ package final class DeviceServer: @unchecked Sendable {
     #endif
   }
 
-  /// One host's connection.
+  /// Serves the connection of one host.
   private func serve(_ descriptor: Int32) {
     defer { close(descriptor) }
     var world = world
@@ -106,22 +106,22 @@ package final class DeviceServer: @unchecked Sendable {
   }
 }
 
-/// What the customer of the next connection to a served reader will be like: a reader's own protocol
-/// has no room for it, so it comes by HTTP beforehand.
+/// The options of the next customer at a served reader. A reader's protocol has no place for them, so they
+/// come by HTTP before.
 package final class NextCustomer: Sendable {
   private let options = Mutex<SimulatorOptions?>(nil)
 
-  /// The path that takes it, in the header that every request may have.
+  /// The path for these options. They are in the header that every request may have.
   package static let path = SimulatorServer.prefix + "reader"
 
   package init() {}
 
-  /// Says what the next customer will be like.
+  /// Sets the options of the next customer.
   package func set(_ options: SimulatorOptions) { self.options.withLock { $0 = options } }
 
-  /// What the next customer is like; nil where nothing was said.
+  /// Returns the options of the next customer; nil without any.
   ///
-  /// It is said once.
+  /// They are used once.
   package func take() -> SimulatorOptions? {
     options.withLock { options in
       defer { options = nil }

@@ -4,12 +4,14 @@ private import Darwin
 private import Glibc
 #endif
 
-/// One client's bytes, in and out; its owner closes it.
+/// The bytes of one client, in both directions. The owner of the connection closes it.
 struct ServedConnection {
   let descriptor: Int32
 
-  /// Gives what comes to `take`, until that says false, the client has gone, is silent for too long (in
-  /// milliseconds), or the server stops; true where the client is gone, or `take` has had enough.
+  /// Passes received bytes to `take` until it returns false.
+  ///
+  /// It also ends if the client is gone, is silent for too long (in milliseconds), or the server stops.
+  /// Returns true if the client is gone, or `take` returned false.
   func read(
     idleLimit: Int = .max,
     _ shouldStop: () -> Bool,
@@ -30,7 +32,7 @@ struct ServedConnection {
     return false
   }
 
-  /// Writes all of some bytes; false where the client is gone, or takes nothing for 10 s.
+  /// Writes all bytes; false if the client is gone, or accepts nothing for 10 s.
   func write(_ bytes: [UInt8]) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {

@@ -2,7 +2,7 @@ private import CLibraries
 import TenderEngine
 import TenderModel
 
-/// One WebSocket that `simulator serve` talks to, on the thread of its connection.
+/// One WebSocket of `simulator serve`, on the thread of its connection.
 @safe
 final class ServedSocket: @unchecked Sendable {
   // Unchecked: one thread uses it.
@@ -14,7 +14,7 @@ final class ServedSocket: @unchecked Sendable {
   private var first: [UInt8] = []
   private var handle: OpaquePointer?
 
-  /// How long a silent client may stay, in milliseconds; the gateway's documented default.
+  /// The longest silence of a client, in milliseconds: the gateway's documented default.
   private static let idleLimit = 600_000
 
   init(_ session: any SocketSession, _ simulator: InProcessSimulator, server: SimulatorServer) {
@@ -25,9 +25,9 @@ final class ServedSocket: @unchecked Sendable {
 
   /// Serves the socket until it ends, on the thread of its connection.
   ///
-  /// Not on one of its own: the library frees the connection once it was closed and its own thread is
-  /// done with it, and a thread that closes it first goes on to write into what is freed
-  /// (libmicrohttpd, `MHD_upgrade_action`).
+  /// It must not run on another thread. The library frees the connection once it is closed and the
+  /// connection's thread has ended. If another thread closes it earlier, the first one writes into freed
+  /// memory (libmicrohttpd, `MHD_upgrade_action`).
   func run(descriptor: Int32, first: [UInt8], handle: OpaquePointer) {
     connection = ServedConnection(descriptor: descriptor)
     self.first = first
@@ -47,7 +47,7 @@ final class ServedSocket: @unchecked Sendable {
     if !isGone, let frame = machine.close(code: 1001) { _ = write(frame) }
   }
 
-  /// Takes bytes; false where the connection is to end.
+  /// Processes bytes; false if the connection must end.
   private func process(_ bytes: [UInt8]) -> Bool {
     for event in machine.receive(bytes) {
       switch event {

@@ -13,8 +13,8 @@ private import Glibc
 /// The simulated providers over real HTTP and WebSocket on 127.0.0.1, by libmicrohttpd.
 @safe
 package final class SimulatorServer: @unchecked Sendable {
-  // Unchecked: what is shared between threads is immutable or atomic.
-  /// How many connections there are at once, before the oldest idle one is ended.
+  // Unchecked: state that threads share is immutable or atomic.
+  /// The number of connections above which the oldest idle one is ended.
   private static let mostConnections = 600
 
   private let world: SimulatorWorld
@@ -23,15 +23,15 @@ package final class SimulatorServer: @unchecked Sendable {
   private let isStopping = Atomic(false)
   private let nextCustomer: NextCustomer
 
-  /// Prepares a server for a world; each connection opens the ledger for itself.
+  /// Creates a server for a world. Each connection opens the ledger separately.
   package init(_ world: SimulatorWorld, _ nextCustomer: NextCustomer = NextCustomer()) {
     self.world = world
     self.nextCustomer = nextCustomer
   }
 
-  /// Starts listening; gives the port, which is `port` unless that is 0.
+  /// Starts listening. Returns the port, which is `port` unless that is 0.
   ///
-  /// Throws `usage` where the port is taken, `internal` where the library is not there.
+  /// Throws `usage` if the port is taken, and `internal` without the library.
   package func start(port: UInt16) throws(Fault) -> UInt16 {
     if let problem = unsafe tender_httpd_open() {
       throw Fault(.internal, code: "library_missing", unsafe String(cString: problem))
@@ -68,7 +68,7 @@ package final class SimulatorServer: @unchecked Sendable {
 
   var shouldStop: Bool { isStopping.load(ordering: .relaxed) }
 
-  /// A simulator for one request or socket, as its header wants it.
+  /// Returns a simulator for one request or socket, with the options of its header.
   func simulator(_ fields: [String: String]) throws(Fault) -> InProcessSimulator {
     var world = world
     if let value = fields[SimulatorOptions.headerName.lowercased()] {
@@ -78,7 +78,7 @@ package final class SimulatorServer: @unchecked Sendable {
     return try InProcessSimulator(world, playsPayer: false)
   }
 
-  /// One request on its way in.
+  /// A request that has not arrived completely.
   private final class Incoming {
     var body: [UInt8] = []
     var isTooLarge = false
@@ -137,11 +137,11 @@ package final class SimulatorServer: @unchecked Sendable {
   }
 
   private func respond(to request: SimulatedRequest, on connection: OpaquePointer) -> MHD_Result {
-    // A page in a browser may have made its own name lead here (DNS rebinding).
+    // A page in a browser may have directed its host name to this address (DNS rebinding).
     guard request.fields["host"].flatMap({ WebAddress("http://\($0)/") })?.isLoopback == true else {
       return unsafe Self.answer(connection, HTTPResponse(status: 421))
     }
-    // Two lengths of one body: what follows may be taken for another request (RFC 9112, section 6.3).
+    // With two lengths, the end of the body could be read as another request (RFC 9112, section 6.3).
     guard request.fields["content-length"]?.contains(",") != true else {
       return unsafe Self.answer(
         connection,
@@ -150,7 +150,7 @@ package final class SimulatorServer: @unchecked Sendable {
     }
     unsafe tender_httpd_set_busy(connections, connection, 1)
     defer {
-      // A connection that was upgraded is at work until it ends.
+      // An upgraded connection is busy until it ends.
       if request.fields["upgrade"] == nil {
         unsafe tender_httpd_set_busy(connections, connection, 0)
       }
@@ -180,10 +180,10 @@ package final class SimulatorServer: @unchecked Sendable {
     }
   }
 
-  /// The paths that steer the simulator itself.
+  /// The prefix of paths that control the simulator.
   static let prefix = "/_simulator/"
 
-  /// Steers the simulator: its clock, its books, the next customer at its reader.
+  /// Controls the simulator: its clock, its books, the next customer at its reader.
   private func control(
     _ request: SimulatedRequest,
     _ simulator: InProcessSimulator
@@ -231,7 +231,7 @@ package final class SimulatorServer: @unchecked Sendable {
     }
   }
 
-  /// The library hands over the socket, on the thread that it gives each connection.
+  /// The library passes on the socket, on the thread of its connection.
   private static let takeOver: MHD_UpgradeHandler = {
     context,
     _,
@@ -249,7 +249,7 @@ package final class SimulatorServer: @unchecked Sendable {
     unsafe served.run(descriptor: descriptor, first: first, handle: handle)
   }
 
-  /// Answers as a fault wants it.
+  /// Answers with the reaction of a fault.
   private func answer(_ connection: OpaquePointer, _ reaction: HTTPReaction) -> MHD_Result {
     pause(upTo: reaction.end == .silence ? 300_000 : reaction.delay)
     guard let response = reaction.response else {
@@ -259,7 +259,7 @@ package final class SimulatorServer: @unchecked Sendable {
     guard reaction.end != .whole || reaction.rate != nil else {
       return unsafe Self.answer(connection, response)
     }
-    // The library writes whole answers alone.
+    // The library can only write whole answers.
     let client = ServedConnection(descriptor: unsafe tender_httpd_socket(connection))
     var head = "HTTP/1.1 \(response.status) -\r\nContent-Length: \(response.body.count)\r\n"
     for (name, value) in response.fields { head += "\(name): \(value)\r\n" }
@@ -292,7 +292,7 @@ package final class SimulatorServer: @unchecked Sendable {
     return unsafe tender_httpd_queue(connection, UInt32(response.status), made)
   }
 
-  /// Waits without holding anything up, until told to stop.
+  /// Waits until the time is over or the server stops. It blocks no other connection.
   func pause(upTo milliseconds: Int) {
     var left = milliseconds
     while left > 0, !shouldStop {
@@ -302,7 +302,7 @@ package final class SimulatorServer: @unchecked Sendable {
   }
 
   private static func query(_ connection: OpaquePointer) -> String {
-    // The library has decoded them; as in process, the query is what the client wrote.
+    // The library has decoded the values. They are encoded again, as in process.
     unsafe pairs(connection, tender_httpd_each_argument, combines: false)
       .map { "\(QueryText.encode($0.key))=\(QueryText.encode($0.value))" }
       .joined(separator: "&")
@@ -310,7 +310,7 @@ package final class SimulatorServer: @unchecked Sendable {
 
   private final class Pairs {
     var values: [String: String] = [:]
-    /// Whether different values of one name are combined (RFC 9110, section 5.3); else the last counts.
+    /// Whether values of one name are combined (RFC 9110, section 5.3). Else the last one counts.
     let combines: Bool
 
     init(combines: Bool) { self.combines = combines }

@@ -1,13 +1,13 @@
 import TenderModel
 
-/// A sale or refund as the acquirer has it, with the advices about it and the refunds of it.
+/// A sale or refund in the acquirer's books, with its advices and its refunds.
 struct BookedSale: Booked {
-  /// One message about the sale, or one refund of it.
+  /// One message about the sale, or one refund.
   struct Entry: BookedPart {
     enum Kind: String, BookedValue { case completion, cancellation, refund }
 
     var kind = Kind.completion
-    /// The message's own `TxRef`.
+    /// The message's `TxRef`.
     var reference = ""
     /// In minor units.
     var amount = 0
@@ -28,25 +28,25 @@ struct BookedSale: Booked {
   /// The merchant's name for it (`SaleRefId`), and the terminal's (`TxRef`).
   var sale = ""
   var reference = ""
-  /// When it was, as the terminal says (`TxDtTm`).
+  /// The time from the terminal (`TxDtTm`).
   var time = ""
   var terminal = ""
   /// ISO 20022's `CardPaymentServiceType12`: CRDP, RFND.
   var type = ""
   var currency: Currency?
-  /// What was asked for and, where it was approved, what was authorised, in minor units.
+  /// The requested amount and, if approved, the authorized amount, in minor units.
   var amount = 0
   var authorised: Int?
-  /// Whether the authorisation captured it.
+  /// Whether the authorization captured it.
   var capturesAtOnce = false
   var needsCompletion = false
-  /// The answer: `Response9Code`, its reason, words, the code, and the acquirer's own name for it.
+  /// The answer: `Response9Code`, its reason, its text, the code, and the acquirer's name of the sale.
   var response = ""
   var reason = ""
   var words = ""
   var code: String?
   var recipient: String?
-  /// The `TxRef` of what a refund refunds.
+  /// The `TxRef` of the refunded sale.
   var original: String?
   var entries: [Entry] = []
 
@@ -74,7 +74,7 @@ struct BookedSale: Booked {
     book.member("operations", &entries)
   }
 
-  /// Reads the state and the sum that the ledger of an earlier version has instead of entries.
+  /// Reads the state and the sum in a ledger of an earlier version, which has no entries.
   private mutating func addOldEntries(_ json: JSONObject) {
     func add(_ kind: Entry.Kind, _ amount: Int) {
       entries.append(Entry(kind: kind, amount: amount, response: "APPR"))
@@ -85,14 +85,14 @@ struct BookedSale: Booked {
 
   var isCancelled: Bool { entries.contains { $0.kind == .cancellation && $0.isApproved } }
 
-  /// Whether it was authorised, and not cancelled since.
+  /// Whether it was authorized, and not cancelled since.
   var stands: Bool { authorised != nil && !isCancelled }
 
   private func sum(_ kind: Entry.Kind) -> Int {
     entries.filter { $0.kind == kind && $0.isApproved }.reduce(0) { $0 + $1.amount }
   }
 
-  /// In minor units: by the authorisation, or by a completion.
+  /// The captured amount in minor units, by the authorization or by a completion.
   var captured: Int {
     guard stands, let authorised else { return 0 }
     return capturesAtOnce ? authorised : sum(.completion)
@@ -100,7 +100,7 @@ struct BookedSale: Booked {
 
   var refunded: Int { sum(.refund) }
 
-  /// What can still be refunded.
+  /// The amount that can still be refunded.
   var left: Int { captured - refunded }
 }
 

@@ -1,14 +1,14 @@
 private import CLibraries
 
-/// Keys that a reader encrypts under, one for each transaction: triple-DES DUKPT (ANSI X9.24-1:2009,
-/// annex A), checked against the values of the nexo security sample.
+/// Keys of a reader, one for each transaction: triple-DES DUKPT (ANSI X9.24-1:2009, annex A). They are
+/// checked against the values of the nexo security sample.
 package enum CardKeys {
   /// The base key of the simulated readers: the public test value of that sample.
   static let base: [UInt8] = [
     0x37, 0x23, 0x3e, 0x89, 0x0b, 0x01, 0x04, 0xe9, 0xbc, 0x94, 0x3d, 0x0e, 0x45, 0xea, 0xe5, 0xa7,
   ]
 
-  /// The masks that make one key out of another: for the PIN, for MACs and for data, each way.
+  /// The uses of a key, each with a mask: for the PIN, for MACs and for data, in each direction.
   package enum Use: Sendable { case pin, requestMAC, responseMAC, data }
 
   /// The initial key of a reader by its serial number of ten bytes.
@@ -53,14 +53,14 @@ package enum CardKeys {
     return withOddParity(tdes(key, Array(key.prefix(8))) + tdes(key, Array(key.suffix(8))))
   }
 
-  /// Triple DES in CBC over text that is padded by a one bit and zeros (ISO/IEC 9797-1, method 2).
+  /// Encrypts by triple DES in CBC. The text is padded by a one bit and zeros (ISO/IEC 9797-1, method 2).
   package static func encrypt(_ text: [UInt8], key: [UInt8], vector: [UInt8]) -> [UInt8] {
     var padded = text + [0x80]
     while padded.count % 8 != 0 { padded.append(0) }
     return tdes(key, padded, vector: vector)
   }
 
-  /// The text again; nil where the padding is not there.
+  /// Decrypts a text; nil without a valid padding.
   package static func decrypt(_ bytes: [UInt8], key: [UInt8], vector: [UInt8]) -> [UInt8]? {
     guard !bytes.isEmpty, bytes.count % 8 == 0 else { return nil }
     var text = tdes(key, bytes, vector: vector, encrypting: false)
@@ -75,7 +75,7 @@ package enum CardKeys {
     func half(_ key: [UInt8]) -> [UInt8] {
       let left = Array(key.prefix(8))
       let right = Array(key.suffix(8))
-      // Both halves the same: triple DES is then single DES.
+      // With both halves the same, triple DES equals single DES.
       return xor(tdes(left + left, xor(register, right)), right)
     }
     return half(mixed(key)) + half(key)
@@ -93,7 +93,7 @@ package enum CardKeys {
     key.map { ($0 & 0xfe).nonzeroBitCount % 2 == 0 ? $0 & 0xfe | 1 : $0 & 0xfe }
   }
 
-  /// Two-key triple DES; zeros where libcrypto is missing, which fails every check.
+  /// Two-key triple DES. It returns zeros without libcrypto, which fail every check.
   package static func tdes(
     _ key: [UInt8],
     _ bytes: [UInt8],

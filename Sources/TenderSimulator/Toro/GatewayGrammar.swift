@@ -1,9 +1,9 @@
 import TenderModel
 
-/// The parts of messages that the simulated gateway reads: which elements, in which order, how often,
-/// and with which codes (Toro/README, 3.1 to 3.6; the schemas of the V12 set).
+/// The parts of messages that the simulated gateway reads: elements, their order, number and codes
+/// (Toro/README, 3.1 to 3.6; the schemas of the V12 set).
 enum GatewayGrammar {
-  /// A name alone must be there once; `?` at most once, `*` any number, `+` at least once.
+  /// A plain name must occur once. `?` means at most once, `*` any number, `+` at least once.
   private static let orders: [String: String] = [
     "Document/AccptrAuthstnReq": "Hdr AuthstnReq SctyTrlr?",
     "Document/AccptrCmpltnAdvc": "Hdr CmpltnAdvc SctyTrlr?",
@@ -95,7 +95,7 @@ enum GatewayGrammar {
     "TxCaptr": "true false 1 0", "TxSucss": "true false 1 0",
   ]
 
-  /// What is wrong with an element, in words; nil where nothing is.
+  /// The error in an element; nil without one.
   static func problem(_ element: XMLElement, path: String = "") -> String? {
     let path = path.isEmpty ? element.name : "\(path)/\(element.name)"
     if let codes = codes[element.name], element.children.isEmpty,

@@ -1,7 +1,7 @@
 private import CLibraries
 import TenderModel
 
-/// The simulated gateway's end of the security trailer.
+/// The simulated gateway's side of the security trailer.
 enum GatewaySecurity {
   /// The key of the published passphrase under the simulator's own parameters, derived beforehand.
   ///
@@ -18,7 +18,7 @@ enum GatewaySecurity {
     return mac
   }
 
-  /// The body as it was sent: all that stands between header and trailer.
+  /// The sent body: all bytes between header and trailer.
   static func body(of document: [UInt8]) -> [UInt8]? {
     guard let start = document[...].range(ofText: "</Hdr>")?.upperBound,
       let end = document[start...].range(ofText: "<SctyTrlr>")?.lowerBound
@@ -26,7 +26,7 @@ enum GatewaySecurity {
     return Array(document[start..<end])
   }
 
-  /// Why a trailer is refused; nil where it is right.
+  /// The reason to refuse a trailer; nil if it is right.
   static func problem(_ trailer: XMLElement?, document: [UInt8]) -> String? {
     guard let trailer else { return "there is no security trailer" }
     guard trailer.text("CnttTp") == "AUTH",
@@ -60,7 +60,7 @@ package enum ToroCatalog {
   package static let salt = "SpecV1TestKey"
   /// The rounds of the derivation.
   package static let iterations = 10_000
-  /// The length of what is derived, in bytes.
+  /// The length of the derived key, in bytes.
   package static let keyLength = 32
   /// The simulated acquirer.
   package static let acquirerID = "9287351"
@@ -72,7 +72,7 @@ package enum ToroCatalog {
   package static let merchantCategory = "5812"
   /// The simulated terminal.
   package static let poiID = "66000001"
-  /// Whom messages are addressed to.
+  /// The addressee of messages.
   package static let recipientID = "toro-gateway"
   /// The serial number that every simulated reader tells.
   package static let readerSerial = "12345678"
@@ -80,7 +80,7 @@ package enum ToroCatalog {
   /// test value.
   package static let readerKeySet: [UInt8] = [0x39, 0x87, 0x25, 0xa5, 0x01]
 
-  /// What an amount comes to, in minor units: everything else is approved.
+  /// The outcomes by amount, in minor units. All other amounts are approved.
   package static let outcomes: [(amount: Int, scenario: String, meaning: String)] = [
     (9001, "gateway:refer", "declined: refer to the issuer (01)"),
     (9005, "gateway:decline", "declined: do not honour (05)"),

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// A message as it came in.
+/// A received message.
 struct GatewayMessage {
   let step: String
   let root: XMLElement
@@ -11,7 +11,7 @@ struct GatewayMessage {
   var body: XMLElement { root.children.count > 1 ? root.children[1] : root }
 }
 
-/// Writes the simulated gateway's answers, whole or broken as a fault wants them.
+/// Writes the simulated gateway's answers, whole or with a fault.
 struct GatewayWriter {
   let message: GatewayMessage
   let now: Int
@@ -74,7 +74,7 @@ struct GatewayWriter {
     return Self.close(writer, root)
   }
 
-  /// The merchant and the terminal that an answer to `root` is for.
+  /// The merchant and the terminal of an answer with `root`.
   private func environment(_ root: String) -> Rows {
     ["Mrchnt", "POI"].map { ("\(root)/Envt/\($0)/Id/Id", text("Envt/\($0)/Id/Id")) }
   }
@@ -90,7 +90,7 @@ struct GatewayWriter {
     ]
   }
 
-  /// The answer to an authorisation, from the books.
+  /// Returns the answer to an authorization, from the books.
   func authorisation(_ sale: BookedSale) -> HTTPResponse {
     let captures = message.header?.text("MsgFctn") == "FAUQ"
     let root = "AuthstnRspn"

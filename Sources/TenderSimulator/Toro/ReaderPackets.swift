@@ -1,25 +1,25 @@
-/// The reader's end of the packets: commands in, answers out (Toro/README, 4.1), written
-/// apart from the adapter so that one misreading cannot cancel itself.
+/// The reader's side of the packets: commands in, answers out (Toro/README, 4.1). It shares no code with the
+/// adapter, so that one misreading cannot cancel itself.
 struct ReaderPackets {
   private var bytes: [UInt8] = []
 
-  /// A command: CLA INS P1 P2 and what stands behind them.
+  /// A command: CLA INS P1 P2 and its data.
   struct Command: Equatable {
     let instruction: UInt16
     let first: UInt8
     let second: UInt8
     let data: [UInt8]
-    /// How many bytes are wanted (Le), where the command says so.
+    /// The number of expected bytes (Le); nil if the command has none.
     let expected: Int?
   }
 
-  /// What some bytes came to.
+  /// The result of reading some bytes.
   enum Reading: Equatable {
     case command(Command)
     case broken
   }
 
-  /// Takes bytes; gives the commands that are whole by now.
+  /// Adds bytes. Returns the commands that are now complete.
   mutating func take(_ more: [UInt8]) -> [Reading] {
     bytes += more
     var found: [Reading] = []
@@ -34,7 +34,7 @@ struct ReaderPackets {
       bytes.removeFirst(size + 4)
       let rest = Array(apdu.dropFirst(4))
       let count = rest.first.map(Int.init) ?? 0
-      // Behind the data there may be one more byte, what is expected (Le).
+      // After the data, there may be one more byte: the expected length (Le).
       let hasData = count > 0 && rest.count > count
       let data = hasData ? Array(rest[1...count]) : []
       let behind = hasData ? rest.dropFirst(count + 1) : rest[...]

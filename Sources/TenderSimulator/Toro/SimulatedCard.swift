@@ -1,13 +1,13 @@
 import TenderEngine
 import TenderModel
 
-/// A card of the simulated world, and what its customer does with it.
+/// A card of the simulated world, and its customer's choices.
 struct SimulatedCard {
   let number: String
   let brand: Brand
   var expiry = "3012"
 
-  /// What a card's chip says of itself.
+  /// The data on a card's chip.
   struct Brand {
     let application: [UInt8]
     let label: String
@@ -27,16 +27,16 @@ struct SimulatedCard {
     String(number.prefix(6)) + String(repeating: "*", count: number.count - 10) + number.suffix(4)
   }
 
-  /// The masked second track of the stripe; `service` is the service code.
+  /// The masked second track of the stripe. `service` is the service code.
   func track(service: String) -> String { ";\(masked)=\(expiry)\(service)************?" }
 
-  /// The masked second track of the chip, hidden digits as F.
+  /// The masked second track of the chip, with hidden digits as F.
   var chipTrack: [UInt8] {
     let hidden = masked.map { $0 == "*" ? "F" : String($0) }.joined()
     return Hex.decode(hidden + "D\(expiry)2010000000000") ?? []
   }
 
-  /// What the reader encrypts, in the words of ISO 20022.
+  /// The data that the reader encrypts, with the names of ISO 20022.
   func plain(service: String) -> [UInt8] {
     Array(
       ("<PlainCardData><PAN>\(number)</PAN><XpryDt>20\(expiry.prefix(2))-\(expiry.suffix(2))</XpryDt>"
@@ -45,9 +45,9 @@ struct SimulatedCard {
     )
   }
 
-  /// What the reader answers for a card that wants to go online, or ends offline.
+  /// Returns the reader's answer for a card that goes online, or ends offline.
   ///
-  /// The objects stand in the order of a captured answer (Toro/README, 4.4).
+  /// The objects have the order of a captured answer (Toro/README, 4.4).
   func answer(
     _ template: UInt32,
     _ sale: SimulatedSale,
@@ -88,7 +88,7 @@ struct SimulatedCard {
   }
 }
 
-/// A sale as the reader was told of it.
+/// The data of a sale that the reader received.
 struct SimulatedSale {
   var amount: [UInt8] = []
   var currency: [UInt8] = []
@@ -99,7 +99,7 @@ struct SimulatedSale {
   var counter: UInt8 = 0
   var keySerial: [UInt8] = []
 
-  /// Reads the data of a command that begins one; nil where a mandatory object is missing.
+  /// Reads the data of a command that begins a sale; nil without a mandatory object.
   init?(_ data: [UInt8], world: SimulatorWorld, counter: Int) {
     guard let outer = TLV.read(data)?.first, outer.tag == 0xe0, let objects = outer.objects,
       let amount = objects[tag: 0x9f02], let currency = objects[tag: 0x5f2a],

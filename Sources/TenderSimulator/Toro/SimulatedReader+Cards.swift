@@ -1,9 +1,9 @@
 import TenderEngine
 import TenderModel
 
-/// What happens with a card: tap, chip, stripe and PIN.
+/// The events with a card: tap, chip, stripe and PIN.
 extension SimulatedReader {
-  /// What the customer does while a card is awaited.
+  /// Plays the customer while the reader waits for a card.
   func presentCard() {
     guard let sale else { return }
     switch scenario {
@@ -25,7 +25,7 @@ extension SimulatedReader {
       hasSwiped = true
       cardEvent([0, 7], stripe(service: "201", sale))
       end(status: 0x9f44)
-      // Told that the card has a chip, the customer inserts it.
+      // The card has a chip, so the customer inserts it.
       cardEvent([3, 0])
     case "chip_unreadable":
       cardEvent([1, 0])
@@ -43,7 +43,7 @@ extension SimulatedReader {
     }
   }
 
-  /// The card is taken out and its stripe is read.
+  /// The customer removes the card, and its stripe is read.
   func swipeInstead(_ sale: SimulatedSale) {
     cardEvent([0, 0])
     cardEvent([0, 7], stripe(service: "201", sale))
@@ -54,7 +54,7 @@ extension SimulatedReader {
       + card.encrypted(sale.keySerial, service: service)
   }
 
-  /// What the card and its customer do once the chip is in the slot.
+  /// Plays the card and its customer after the chip is inserted.
   func readChip() {
     guard let sale else { return }
     switch scenario {
@@ -76,7 +76,7 @@ extension SimulatedReader {
       if struck("reader-choice") { return }
     case "chip_signature": return end(card.answer(0xe4, sale, method: [0x1e, 3, 0]))
     case "pin_slow":
-      // Somebody who never gets to the end of the PIN.
+      // This customer never finishes the PIN.
       return pinEvent("Enter PIN")
     default: break
     }
@@ -85,7 +85,7 @@ extension SimulatedReader {
     switch scenario {
     case "pin_cancel": return end(status: 0x9f41)
     case "pin_bypass":
-      // The terminal's results say that the PIN was not entered (EMV Book 3, annex C.5).
+      // The terminal's results show that the PIN was not entered (EMV Book 3, annex C.5).
       end(card.answer(0xe4, sale, method: [0x44, 3, 1], results: [0, 0, 8, 0x80, 0]))
     case "wrong_pin":
       pinEvent("Incorrect PIN")
@@ -99,7 +99,7 @@ extension SimulatedReader {
     }
   }
 
-  /// The chip hears what the issuer said.
+  /// Passes the issuer's answer to the chip.
   func proceed(_ command: ReaderPackets.Command) {
     guard let sale, let objects = TLV.read(command.data)?.first?.objects else {
       return answer(status: 0x9f27)

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// A Miura reader with a customer in front of it (Toro/README, 4): bytes in, bytes out.
+/// A Miura reader with its customer (Toro/README, 4): bytes in, bytes out.
 final class SimulatedReader: DeviceSession {
   let world: SimulatorWorld
   let faults: FaultPlan
@@ -9,21 +9,21 @@ final class SimulatedReader: DeviceSession {
   var packets = ReaderPackets()
   var sale: SimulatedSale?
   var card = SimulatedCard.visa
-  /// What runs until the customer or an abort ends it.
+  /// The command that runs until the customer or an abort ends it.
   var running: UInt16?
   var reactions: [DeviceReaction] = []
   var isGone = false
   var hasSwiped = false
-  /// What was drawn on the screen, and the file that it was written to.
+  /// Whether something was drawn on the screen, and the written files.
   var hasStrokes = false
   var files: [String: [UInt8]] = [:]
   var selected: String?
-  /// What the clock was set to: date and time as EMV packs them.
+  /// The date and time that the clock was set to, as EMV packs them.
   var clock: (date: [UInt8], time: [UInt8])?
 
   let scenario: String
 
-  /// `count` numbers the sales of a world, for keys that are never used twice.
+  /// Creates a reader. `count` numbers the sales of a world, so that no key is used twice.
   init(world: SimulatorWorld, faults: FaultPlan, count: Int) {
     self.world = world
     self.faults = faults
@@ -32,19 +32,19 @@ final class SimulatedReader: DeviceSession {
     scenario = name.hasPrefix("card:") ? String(name.dropFirst("card:".count)) : "chip_pin"
   }
 
-  /// What it says when somebody connects.
+  /// Returns the reactions to a new connection.
   func greet() -> [DeviceReaction] {
     guard !struck("reader-connect") else { return take() }
     event(TLV(0xe6, holding: [TLV(0xc3, [1]), TLV(0xc4, Array("Device powered on".utf8))]))
     return take()
   }
 
-  /// Takes bytes from the host.
+  /// Processes bytes from the host.
   func receive(_ bytes: [UInt8]) -> [DeviceReaction] {
     for reading in packets.take(bytes) where !isGone {
       switch reading {
       case .command(let command): handle(command)
-      // Nothing is defined for a broken packet: the link is of no more use.
+      // The protocol defines nothing for a broken packet, so the connection is closed.
       case .broken: drop()
       }
     }
@@ -70,7 +70,7 @@ final class SimulatedReader: DeviceSession {
     reactions.append(.send(ReaderPackets.write(body.encoded, status: 0x9000, unsolicited: true)))
   }
 
-  /// Events that nobody asked for, between all others.
+  /// Sends unsolicited events between the others.
   func chatter() {
     guard faults.has("reader:chatter") else { return }
     event(TLV(0xe6, holding: [TLV(0xc3, [0xcb]), TLV(0xc4, Array("Beep".utf8))]))
@@ -85,7 +85,7 @@ final class SimulatedReader: DeviceSession {
     event(TLV(0xe6, holding: [TLV(0xc3, [2]), TLV(0xc4, Array(text.utf8))]))
   }
 
-  /// Whether a fault strikes at a step; it has then been played.
+  /// Whether a fault strikes at a step. Then it is executed here.
   func struck(_ step: String) -> Bool {
     switch faults.strike(step).what {
     case "disconnect": drop()
@@ -132,7 +132,7 @@ final class SimulatedReader: DeviceSession {
     reactions.append(.send(ReaderPackets.write(bytes, status: 0x9000)))
   }
 
-  /// One black line as a PNG file, which stands for the signature.
+  /// One black line as a PNG file, in place of a signature.
   static let picture =
     Base64.decode(
       "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAEAQAAAACbtkNdAAAAEElEQVR42mP4z/CfgYHhPwAM+wL+DxerTQAAAABJRU5ErkJggg=="
@@ -163,8 +163,8 @@ final class SimulatedReader: DeviceSession {
     ]
   )
 
-  /// The files of a configuration with their versions, more than fits one packet: names and order as
-  /// a public log shows them.
+  /// The files of a configuration with their versions. The list needs more than one packet. Names and order
+  /// are those of a public log.
   static let configuration = TLV(
     0xe1,
     holding: [
@@ -175,7 +175,7 @@ final class SimulatedReader: DeviceSession {
     ].map { entry(0xed, $0.0, $0.1) }
   )
 
-  /// SYSTEM CLOCK: the time where nothing is sent, set where date and time are.
+  /// Answers SYSTEM CLOCK: it returns the time without data, and sets it with date and time.
   func tellTime(_ command: ReaderPackets.Command) {
     guard !command.data.isEmpty else {
       let now = Timestamp.text(world.now).filter(\.isNumber).dropFirst(2)
@@ -193,7 +193,7 @@ final class SimulatedReader: DeviceSession {
     answer()
   }
 
-  /// CARD STATUS: no answer but the event (Toro/README, 4.3); some firmware acknowledges.
+  /// Answers CARD STATUS: only the event comes (Toro/README, 4.3). Some firmware acknowledges.
   func reportCards(_ command: ReaderPackets.Command) {
     if faults.has("reader:acknowledges") { answer() }
     guard command.first & 1 != 0 else { return }
@@ -222,7 +222,7 @@ final class SimulatedReader: DeviceSession {
     answerBytes(Array(file[offset..<(offset + count)]))
   }
 
-  /// The gratuity menu: the customer takes the choice that the scenario names, else the first.
+  /// Shows the gratuity menu. The customer takes the choice of the scenario, else the first.
   func tip(_ command: ReaderPackets.Command) {
     if scenario == "tip_cancel" { return answer(status: 0x9f41) }
     if scenario == "tip_timeout" { return answer(status: 0x9f42) }
@@ -246,7 +246,7 @@ final class SimulatedReader: DeviceSession {
     body()
   }
 
-  /// Ends what runs with its answer.
+  /// Ends the running command with its answer.
   func end(_ body: TLV? = nil, status: UInt16 = 0x9000) {
     running = nil
     answer(body, status: status)
@@ -258,7 +258,7 @@ final class SimulatedReader: DeviceSession {
     end(status: 0x9f41)
   }
 
-  /// A touch screen on which the customer signs, or not (Toro/README, 4.3 and 4.4).
+  /// Shows a touch screen, which the customer signs or not (Toro/README, 4.3 and 4.4).
   func touch(_ command: ReaderPackets.Command) {
     guard scenario != "no_touch" else { return answer(status: 0x9fce) }
     switch command.instruction {
@@ -268,7 +268,7 @@ final class SimulatedReader: DeviceSession {
       guard !areas.isEmpty, areas.allSatisfy(Self.isArea) else { return answer(status: 0x9f21) }
       answer()
       hasStrokes = true
-      // Areas are numbered in the order in which they came.
+      // Areas are numbered in their order.
       event(TLV(0xe1, holding: [TLV(0xdfaf02, [0])]))
       event(TLV(0xe1, holding: [TLV(0xdfaf02, [scenario == "signature_refused" ? 1 : 3])]))
     case 0xdb03:
@@ -285,7 +285,7 @@ final class SimulatedReader: DeviceSession {
     }
   }
 
-  /// An area on a screen of 320 by 240: x, y, width, height, and what becomes of a touch.
+  /// Whether an object is an area on a screen of 320 by 240: x, y, width, height, and the effect of a touch.
   static func isArea(_ area: TLV) -> Bool {
     guard area.tag == 0xdfaf01, area.value.count == 9 else { return false }
     let places = (0..<4).map { Int(area.value[$0 * 2]) << 8 | Int(area.value[$0 * 2 + 1]) }

@@ -1,6 +1,6 @@
 package import TenderModel
 
-/// The simulated side of Toro: a card reader with its customer, and the gateway.
+/// The simulated counterpart of Toro: a card reader with its customer, and the gateway.
 package struct SimulatedToro: SimulatedProvider {
   package init() {}
 
@@ -44,7 +44,7 @@ package struct SimulatedToro: SimulatedProvider {
     SimulatedReader(world: parts.world, faults: parts.faults, count: try parts.ledger.count())
   }
 
-  /// What the card at the reader and its customer do, and what the acquirer answers.
+  /// The behavior of the card and its customer at the reader, and the acquirer's answer.
   package var scenarios: [SimulatorWord] {
     SimulatorWord.list(
       """
@@ -91,7 +91,8 @@ package struct SimulatedToro: SimulatedProvider {
       }
   }
 
-  /// What is asked over HTTP of the gateway, and of the reader; rejections are `RejectReason1Code` (Toro/README, 6.2).
+  /// The requests to the gateway over HTTP, and the steps of the reader. Rejections are `RejectReason1Code`
+  /// (Toro/README, 6.2).
   package var faults: FaultTable {
     FaultTable(
       points: """

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// What the simulated acquirer knows of sales, and its decision about the next message.
+/// The simulated acquirer's sales, and its decision about the next message.
 struct ToroBooks {
   let world: SimulatorWorld
   let ledger: Ledger
@@ -18,7 +18,7 @@ struct ToroBooks {
 
   // MARK: Authorisations
 
-  /// Decides about a sale or refund; the same one is answered the same again.
+  /// Decides about a sale or refund. A repeated one gets the same answer.
   func authorise(_ body: XMLElement) throws(Fault) -> BookedSale {
     let reference = body.text("Tx/TxId/TxRef") ?? ""
     if var known = try find(reference) {
@@ -63,7 +63,7 @@ struct ToroBooks {
     if sale.type == "RFND", let problem = try refundProblem(body, sale) {
       return ("DECL", "12", "01:" + problem)
     }
-    // A customer who would not enter the PIN may not be the cardholder.
+    // A customer without a PIN may not be the cardholder.
     if body.text("Envt/Crdhldr/Authntcn/AuthntcnMtd") == "BYPS" {
       return ("DECL", "70", "01:PIN REQUIRED")
     }
@@ -71,7 +71,7 @@ struct ToroBooks {
     let chosen = named ?? ToroCatalog.outcomes.first { $0.amount == sale.amount }
     switch chosen?.scenario {
     case "gateway:partial":
-      // A terminal that does not support partial approval is declined.
+      // If the terminal does not support partial approval, the sale is declined.
       let takesPart = body["Cntxt"]?["PmtCntxt"]?.children
         .contains { $0.name == "SpprtdOptn" && $0.text == "PART" }
       return takesPart == true ? ("PART", "10", "") : ("DECL", "51", "")
@@ -89,7 +89,7 @@ struct ToroBooks {
     return refund.amount <= original.left ? nil : "ABOVE ORIGINAL"
   }
 
-  /// The sale that a message names as its original, by everything that must name it.
+  /// Returns the original sale of a message. All its identifiers must match.
   private func original(_ body: XMLElement) throws(Fault) -> BookedSale? {
     guard let named = body["Tx"]?["OrgnlTx"], let reference = named.text("TxId/TxRef"),
       let sale = try find(reference), sale.sale == named.text("SaleRefId"),
@@ -100,7 +100,7 @@ struct ToroBooks {
 
   // MARK: Advices
 
-  /// Captures what was authorised, or a part of it, once: the rest is released.
+  /// Captures the authorized amount or a part, once. The rest is released.
   func complete(_ body: XMLElement) throws(Fault) -> Advised {
     guard let sale = try original(body), sale.sale == body.text("Tx/SaleRefId") else {
       return Advised(response: "DECL")
@@ -111,14 +111,14 @@ struct ToroBooks {
     }
   }
 
-  /// Cancels a sale: whole, and not what was refunded in part.
+  /// Cancels a whole sale, unless it was refunded in part.
   func cancel(_ body: XMLElement) throws(Fault) -> Advised {
     guard let named = body["Tx"]?["OrgnlTx"], let reference = named.text("TxId/TxRef"),
       let saleReference = named.text("SaleRefId"), saleReference == body.text("Tx/SaleRefId"),
       let terminal = named.text("POIId/Id")
     else { return Advised(response: "DECL") }
     guard let known = try find(reference) else {
-      // It may still be on its way: it must not be authorised afterwards.
+      // The authorization may still be on its way. It must not succeed afterwards.
       var unknown = BookedSale(sale: saleReference, reference: reference)
       unknown.time = named.text("TxId/TxDtTm") ?? ""
       unknown.type = named.text("TxTp") ?? ""
@@ -140,7 +140,7 @@ struct ToroBooks {
     return answer
   }
 
-  /// Writes an advice about a sale into the books; the same advice is answered the same again.
+  /// Writes an advice about a sale into the books. A repeated advice gets the same answer.
   private func advise(
     _ kind: BookedSale.Entry.Kind,
     _ body: XMLElement,
@@ -163,7 +163,7 @@ struct ToroBooks {
     return Advised(response: response, recipient: sale.recipient)
   }
 
-  /// The total amount of a message in minor units; nil for what the currency has no digits for.
+  /// Returns the total amount of a message in minor units; nil if it has more digits than the currency.
   private static func amount(_ body: XMLElement, _ currency: Currency?) -> Int? {
     guard let currency, let text = body.text("Tx/TxDtls/TtlAmt") else { return nil }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)

@@ -6,7 +6,7 @@ import TenderModel
 struct ToroGateway {
   let parts: SimulatorParts
 
-  /// Why a message is refused (`RejectReason1Code`), and words for people.
+  /// The reason for a refusal (`RejectReason1Code`), and a text for people.
   struct Refusal: Error {
     let reason: String
     let words: String
@@ -20,11 +20,11 @@ struct ToroGateway {
     "/v1/catm/status-report": ("status-report", "StsRpt", "catm.001.001"),
   ]
 
-  /// Handles a request; nil where the path is not one of Toro's.
+  /// Handles a request; nil for a path of another provider.
   func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
     guard let (step, root, schema) = Self.steps[request.path] else { return nil }
     guard request.method == "POST" else { return .answer(HTTPResponse(status: 405)) }
-    // Which header has the API key is not public, so that any may (Toro/README, 1.1).
+    // The header with the API key is not public, so any header may have it (Toro/README, 1.1).
     guard !parts.world.isServed || request.fields.values.contains(ToroCatalog.apiKey) else {
       return .answer(HTTPResponse(status: 401))
     }
@@ -60,7 +60,7 @@ struct ToroGateway {
 
   private func isTerminal(_ step: String) -> Bool { step == "status-report" }
 
-  /// Reads a message and checks all of it that is not business.
+  /// Reads a message, and checks everything except its business content.
   private func read(
     _ request: SimulatedRequest,
     _ step: String,

@@ -59,10 +59,10 @@ struct BankAccount: Booked {
   }
 }
 
-/// The money in a merchant account, in minor units: what came in less what went out.
+/// The money in a merchant account, in minor units: payments in less transfers out.
 struct BankBalance {
   let current: Int
-  /// Without what is on its way out.
+  /// The balance without pending transfers out.
   let available: Int
 
   init(_ payments: [BankResource], _ transfers: [BankTransfer], at now: Int) {
@@ -77,7 +77,7 @@ struct BankBalance {
 }
 
 extension BankResource {
-  /// The payment that an account from the start was opened with; nil for another account.
+  /// Creates the opening payment of an initial account; nil for another account.
   init?(opening account: BankAccount) {
     guard BankCatalog.accounts.contains(where: { $0.id == account.id }) else { return nil }
     let body: JSONObject = [

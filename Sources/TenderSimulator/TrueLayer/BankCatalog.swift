@@ -1,17 +1,17 @@
 import TenderModel
 
-/// What the simulated TrueLayer knows from the start (TrueLayer/README, 10.3).
+/// The constants of the simulated TrueLayer (TrueLayer/README, 10.3).
 package enum BankCatalog {
   /// The simulated client.
   package static let clientID = "sandbox-tender-0000"
-  /// Opens nothing but the simulator.
+  /// A secret that is valid only in the simulator.
   package static let clientSecret = "bank-simulator-opens-nothing-else"
   /// The name of the key.
   package static let keyID = "5f5b2f0e-9f5c-4d6f-8a7d-3f2b1c0d9e8f"
-  /// A token for every payment and mandate of the simulator; a real one is for one alone.
+  /// A token for every payment and mandate of the simulator. A real one is for one alone.
   package static let resourceToken = "simulator-resource-token"
 
-  /// The signing key that `tender` uses on the simulator; it is public and guards nothing.
+  /// The signing key that `tender` uses on the simulator. It is public and protects nothing.
   package static let privateKey = """
     -----BEGIN EC PRIVATE KEY-----
     MIHcAgEBBEIBtfFcDzKbNpntvqYLcOKOc16x8DpvSVlrwsfFs25qNlal6tBHU19X
@@ -40,19 +40,20 @@ package enum BankCatalog {
     let country: String
     private let traits: [Substring]
 
-    /// How its payer authorizes.
+    /// The way in which its payer authorizes.
     var way: Way {
       traits.contains("embedded")
         ? .embedded : traits.contains("decoupled") ? .decoupled : .redirect
     }
 
-    /// The forms that come before, page by page: ids of `BankInput`.
+    /// The forms before the authorization, page by page: ids of `BankInput`.
     var forms: [[String]] {
       traits.filter { $0.hasPrefix("form ") }
         .map { $0.split(separator: " ").dropFirst().map(String.init) }
     }
 
-    /// Whether a page belongs to another way to confirm than was chosen; nil for no choice.
+    /// Whether a page belongs to another way to confirm than the chosen one. `chosen` is nil without a
+    /// choice.
     func isOther(page: Int, than chosen: String?) -> Bool {
       switch (forms[page], chosen) {
       case (_, nil): false
@@ -70,10 +71,10 @@ package enum BankCatalog {
     var isHealthy: Bool { !traits.contains("unhealthy") }
     var allowsMandates: Bool { traits.contains("mandates") }
 
-    /// Whether it reads account data beside a payment.
+    /// Whether it also requires account data.
     var wantsAccountData: Bool { traits.contains("account data") }
 
-    /// The scopes of account data that it wants.
+    /// The required scopes of account data.
     var requiredScopes: [String] { wantsAccountData ? ["accounts"] : [] }
 
     var schemes: [String] { BankCatalog.schemes(BankCatalog.currency(of: self)) }
@@ -87,7 +88,7 @@ package enum BankCatalog {
     }
   }
 
-  /// The banks: id, name, country, and what is special.
+  /// The banks: id, name, country, and special features.
   static let banks = """
     mock-payments-gb-redirect; Mock UK Payments - Redirect Flow; GB; mandates
     mock-payments-gb-redirect-unhealthy; Mock UK Payments - Unhealthy; GB; unhealthy
@@ -111,7 +112,7 @@ package enum BankCatalog {
     mock-payments-pt-redirect; Mock PT Payments - Redirect; PT
     """.split(separator: "\n").map(Bank.init)
 
-  /// The one account that is saved of any payer, and its bank.
+  /// The only saved account of any payer, and its bank.
   static let savedAccount = "25bf2298-0000-4000-8000-000000000001"
   static let savedBank = "mock-payments-gb-redirect"
 
@@ -124,11 +125,12 @@ package enum BankCatalog {
     BankAccount(id: "acc00000-0000-4000-8000-000000000985", currency: "PLN"),
   ]
 
-  /// What was paid into each of them, in minor units, and when, in milliseconds since 1970: 2024-02-14.
+  /// The opening amount of each account, in minor units, and its time, in milliseconds since 1970:
+  /// 2024-02-14.
   static let openingAmount = 1_000_000
   static let openingTime = 1_707_868_800_000
 
-  /// The business account that money is swept and paid out to.
+  /// The business account for sweeping and payouts.
   static let businessAccount: JSON = ["type": "iban", "iban": "GB29NWBK60161331926819"]
 
   static func schemes(_ currency: String) -> [String] {
@@ -139,7 +141,7 @@ package enum BankCatalog {
     }
   }
 
-  /// Which currency a bank's country pays in.
+  /// The currency of a bank's country.
   static func currency(of bank: Bank) -> String {
     switch bank.country {
     case "GB": "GBP"

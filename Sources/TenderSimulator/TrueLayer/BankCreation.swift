@@ -1,11 +1,11 @@
 import TenderEngine
 import TenderModel
 
-/// What the simulated TrueLayer checks of a creation (TrueLayer/README, 3).
+/// The checks of a creation (TrueLayer/README, 3).
 struct BankCreation {
   let bank: BankWorld
 
-  /// The most that a sandbox pays into a merchant account (TrueLayer/README, 10.2), in minor units.
+  /// The largest payment into a merchant account of the sandbox (TrueLayer/README, 10.2), in minor units.
   private static let mostInSandbox = 5_000_000
 
   /// A payment or mandate from a body that has the published shape.
@@ -37,7 +37,7 @@ struct BankCreation {
     return bank.fresh(order)
   }
 
-  /// Numbers of an account exist in its own country's currency alone; an IBAN in any.
+  /// An account's number has one currency: that of its country. An IBAN can have any.
   private func checkAccount(_ order: BankOrder, _ place: String) throws(BankProblem) {
     let own = ["sort_code_account_number": "GBP", "nrb": "PLN", "bban": "NOK"]
     guard let type = order.payee?.accountType, let currency = own[type], currency != order.currency
@@ -48,7 +48,7 @@ struct BankCreation {
     )
   }
 
-  /// A payment on a mandate has no payer to authorize it.
+  /// A payment on a mandate needs no authorization by its payer.
   private func payment(
     _ order: BankOrder,
     onMandate id: String
@@ -110,7 +110,7 @@ struct BankCreation {
     }
   }
 
-  /// The payer must be known by an id, or by name and a way to reach them.
+  /// The payer must have an id, or a name and an address or number.
   private func check(user: JSON?) throws(BankProblem) {
     guard user != nil else { throw .invalid("user", "Value is required.") }
     if user?["id"]?.text != nil { return }

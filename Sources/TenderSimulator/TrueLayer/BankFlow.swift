@@ -1,8 +1,8 @@
 import TenderModel
 
-/// What the payer goes through on the way to the bank, and how far they are.
+/// The payer's steps on the way to the bank, and the current one.
 struct BankFlow: Equatable, BookedPart {
-  /// What the client puts in front of the payer (TrueLayer/README, 4.3).
+  /// A step that the client shows to the payer (TrueLayer/README, 4.3).
   enum Step: Equatable, BookedValue {
     case userAccountSelection, providerSelection, branchSelection, schemeSelection, consent
     /// A page of the bank's forms.
@@ -10,7 +10,7 @@ struct BankFlow: Equatable, BookedPart {
     case redirect
     /// The payer confirms in an app.
     case wait
-    /// The bank has all it needs, and works on it.
+    /// The bank has all the data, and works on it.
     case working
     case retry
 
@@ -21,7 +21,7 @@ struct BankFlow: Equatable, BookedPart {
       ("retry", .retry),
     ]
 
-    /// The step by the word that the ledger has.
+    /// Reads a step by its name in the ledger.
     init?(booked: JSON) {
       let text = booked.text ?? ""
       if text.hasPrefix("form:"), let page = Int(text.dropFirst("form:".count)) {
@@ -38,7 +38,7 @@ struct BankFlow: Equatable, BookedPart {
       if case .form(let page) = self { .string("form:\(page)") } else { .string(text) }
     }
 
-    /// What TrueLayer calls it.
+    /// TrueLayer's name of the step.
     var type: String {
       switch self {
       case .form: "form"
@@ -48,7 +48,7 @@ struct BankFlow: Equatable, BookedPart {
     }
   }
 
-  /// What a payer does at the bank, by the documented names of the mock bank (TrueLayer/README, 10.4).
+  /// A payer's action at the bank, with the documented names of the mock bank (TrueLayer/README, 10.4).
   enum Action: String, BookedValue {
     case execute = "Execute"
     case rejectAuthorisation = "RejectAuthorisation"
@@ -59,17 +59,17 @@ struct BankFlow: Equatable, BookedPart {
   }
 
   private(set) var capabilities = BankCapabilities()
-  /// What is in front of the payer; nil once the flow has ended.
+  /// The payer's current step; nil after the end of the flow.
   private(set) var step: Step?
-  /// When it was put there, in milliseconds since 1970.
+  /// The time when the step was shown, in milliseconds since 1970.
   private(set) var shownAt = 0
-  /// What comes after it.
+  /// The steps after it.
   var queue: [Step] = []
-  /// The name of the bank's page, which is in the redirect alone.
+  /// The name of the bank's page, which only the redirect has.
   var session: String?
-  /// What the payer did at the bank, until they are back.
+  /// The payer's action at the bank, until the return.
   var action: Action?
-  /// Whether the payer never comes back.
+  /// Whether the payer never returns.
   var isAbandoned = false
 
   init() {}
@@ -86,20 +86,20 @@ struct BankFlow: Equatable, BookedPart {
     book.member("abandoned", &isAbandoned)
   }
 
-  /// Puts a step in front of the payer.
+  /// Shows the payer a step.
   mutating func show(_ step: Step, at time: Int) {
     self.step = step
     shownAt = time
   }
 
-  /// Leaves its configuration alone.
+  /// Ends the flow. Its configuration stays.
   mutating func end() {
     step = nil
     queue = []
   }
 }
 
-/// What a client can do, as it declares it (TrueLayer/README, 4.2).
+/// A client's declared capabilities (TrueLayer/README, 4.2).
 struct BankCapabilities: Equatable {
   fileprivate(set) var given: JSONObject = [:]
 
@@ -111,13 +111,13 @@ struct BankCapabilities: Equatable {
   var choosesAccount: Bool { given["user_account_selection"] != nil }
   var redirects: Bool { given["redirect"] != nil }
 
-  /// Where the payer comes back to.
+  /// The address to which the payer returns.
   var returnAddress: String? { given["redirect"]?["return_uri"]?.text }
 
-  /// Where the bank sends the payer, to be handed in by the client.
+  /// The address to which the bank sends the payer. The client submits its parameters.
   var directReturn: String? { given["redirect"]?["direct_return_uri"]?.text }
 
-  /// Whether it shows forms: no types of input are as good as no forms.
+  /// Whether it shows forms. Without types of input, it cannot.
   var takesForms: Bool { given["form"]?["input_types"]?.array?.isEmpty == false }
 
   var takesConsent: Bool { given["consent"] != nil }

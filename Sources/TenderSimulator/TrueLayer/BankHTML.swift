@@ -1,6 +1,6 @@
 import TenderModel
 
-/// The simulated bank's pages as HTML: readable on a phone, without script or colour alone.
+/// The simulated bank's pages as HTML. They are readable on a phone, without scripts, and not by color alone.
 enum BankHTML {
   /// The documented test users (TrueLayer/README, 10.4).
   static let users: [(name: String, meaning: String)] = [
@@ -58,7 +58,7 @@ enum BankHTML {
     page(title, "Simulated bank", "<p>\(MarkUp.escape(text))</p>")
   }
 
-  /// In place of TrueLayer's hosted page, which has a payment's id and token in its fragment.
+  /// A page in place of TrueLayer's hosted page. Its fragment has a payment's id and token.
   static let hosted = message(
     "Hosted page",
     "TrueLayer's own page is not part of the simulator. Start the authorization flow by the API."

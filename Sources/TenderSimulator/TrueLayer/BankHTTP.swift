@@ -2,13 +2,13 @@ private import CSodium
 import TenderEngine
 import TenderModel
 
-/// The simulated TrueLayer's HTTP side: tokens, signatures, keys, and the endpoints
-/// (TrueLayer/README, 1.4 and 10).
+/// The simulated TrueLayer's HTTP side: tokens, signatures, keys and endpoints (TrueLayer/README, 1.4 and
+/// 10).
 struct BankHTTP {
-  /// Who asks.
+  /// The sender of a request.
   private enum Caller: Equatable {
     case client
-    /// A token of one resource; nil for the simulator's own, which is good for all.
+    /// A token of one resource; nil for the simulator's token, which is valid for all.
     case resource(String?)
   }
 
@@ -23,7 +23,7 @@ struct BankHTTP {
     faults = parts.faults
   }
 
-  /// Handles a request; nil where the path is not one of TrueLayer's.
+  /// Handles a request; nil for a path of another provider.
   func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
     var parts = request.path.split(separator: "/").map(String.init)
     if request.path == "/connect/token" {
@@ -151,7 +151,7 @@ struct BankHTTP {
       }
     }
     guard request.method != "GET" else { return (200, try read(route, parts, caller, request)) }
-    // A search changes nothing and is not signed; nor do clients sign for an address of Signup+.
+    // A search changes nothing and is not signed. Clients do not sign for an address of Signup+, either.
     if caller == .client, ![.search, .signupAddress].contains(route.endpoint) {
       try checkSignature(request)
     }
@@ -163,9 +163,10 @@ struct BankHTTP {
     }
   }
 
-  /// Runs a write once for each idempotency key, and repeats its answer afterwards (TrueLayer/README, 7.1).
+  /// Executes a write once for each idempotency key, and repeats its answer afterwards (TrueLayer/README,
+  /// 7.1).
   ///
-  /// A member that is null is one that is not there; some clients write an empty list for nothing.
+  /// A null member counts as absent. Some clients write an empty list for that.
   private func keyed(
     _ request: SimulatedRequest,
     _ route: BankRoute,
@@ -175,7 +176,7 @@ struct BankHTTP {
     guard let body = given == [] ? [:] : given?.object?.withoutNulls else {
       throw .invalid("$", "The body is no JSON object.")
     }
-    // A form holds passwords: what was sent is remembered by its hash.
+    // A form contains passwords, so only the hash of the request is stored.
     let content = Self.hash("\(request.method) \(request.path)\n", request.body)
     let key = request.fields["idempotency-key"]
     if let known = try key.map(bank.key) ?? nil, bank.now - known.used < BankKey.life {
@@ -314,12 +315,12 @@ struct BankHTTP {
     return (202, ["id": .string(refund.id)])
   }
 
-  /// What the bank said on the payer's way back (TrueLayer/README, 4.6).
+  /// Handles the bank's parameters on the payer's return (TrueLayer/README, 4.6).
   private func providerReturn(_ body: JSONObject) throws(BankProblem) -> Reply {
     guard body.text("query")?.isEmpty == false || body.text("fragment")?.isEmpty == false else {
       throw .invalid("query", "Either query or fragment is required.")
     }
-    // Clients write `?` and `#` before them, or not.
+    // Clients may write `?` and `#` before the values.
     func values(_ name: String, _ mark: String) -> [String: String] {
       let text = body.text(name) ?? ""
       return QueryText.parameters(String(text.dropFirst(text.hasPrefix(mark) ? 1 : 0)))
@@ -336,7 +337,7 @@ struct BankHTTP {
     )
   }
 
-  /// A token for one resource, good for 15 minutes (TrueLayer/README, 1.3).
+  /// Returns a token for one resource, valid for 15 minutes (TrueLayer/README, 1.3).
   private func resourceToken(_ id: String) -> String {
     WebToken.sign([
       "client_id": .string(BankCatalog.clientID), "jti": .string(id),

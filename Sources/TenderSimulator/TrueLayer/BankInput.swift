@@ -7,7 +7,7 @@ struct BankInput {
   private var lengths = 1...40
   private var isSensitive = false
   private var hasImage = false
-  /// The choices: id, label, and other names for it.
+  /// The choices: id, label, and other names.
   private var options: [(id: String, label: String, aliases: [JSON])] = []
 
   private static let known = [
@@ -37,7 +37,7 @@ struct BankInput {
     ),
   ]
 
-  /// Throws `invalid-parameters` for a value that does not fit the field of an id.
+  /// Throws `invalid-parameters` for a value that does not fit a field.
   static func check(_ value: String, id: String) throws(BankProblem) {
     let input = known[id] ?? BankInput(label: id)
     guard !value.isEmpty else { throw .invalid("inputs.\(id)", "Value is required.") }
@@ -52,7 +52,7 @@ struct BankInput {
     else { throw .invalid("inputs.\(id)", "Value has the wrong format.") }
   }
 
-  /// The field of an id as the flow shows it.
+  /// Returns a field in the form of the flow.
   static func shown(_ id: String) -> JSON {
     let input = known[id] ?? BankInput(label: id)
     guard input.options.isEmpty else {

@@ -4,17 +4,17 @@ import TenderModel
 /// 7.1).
 struct BankKey: Booked {
   static let kind = "bank-key"
-  /// How long it means the same request, in milliseconds.
+  /// The time for which it means the same request, in milliseconds.
   static let life = 30 * 86_400_000
 
   var key = ""
   /// A hash of the request.
   var content = ""
   var status = 0
-  /// The answer, a resource's token left out.
+  /// The answer, without a resource's token.
   var body: JSONObject?
   var hasToken = false
-  /// When it was used first, in milliseconds since 1970.
+  /// The time of its first use, in milliseconds since 1970.
   var used = 0
 
   mutating func exchange(_ book: inout BookedMembers) {

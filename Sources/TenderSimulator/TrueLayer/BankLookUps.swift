@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// What the simulated TrueLayer shows of mandates and banks besides the resources themselves
+/// The simulated TrueLayer's answers about mandates and banks, besides the resources themselves
 /// (TrueLayer/README, 10.1).
 struct BankLookUps {
   let screens: BankScreens
@@ -18,7 +18,7 @@ struct BankLookUps {
     return ["items": .array(items), "pagination": [:]]
   }
 
-  /// Whether an amount can be taken by a mandate now: within the most that one payment may take.
+  /// Returns whether a mandate allows an amount now: at most the limit of one payment.
   func funds(_ mandate: BankResource, _ query: String) throws(BankProblem) -> JSONObject {
     let parameters = QueryText.parameters(query)
     guard let amount = parameters["amount_in_minor"].flatMap({ Int($0) }), amount > 0 else {
@@ -36,7 +36,7 @@ struct BankLookUps {
     ]
   }
 
-  /// How much of a mandate's limits is used.
+  /// Returns the used part of a mandate's limits.
   func constraints(_ mandate: BankResource) throws(BankProblem) -> JSONObject {
     guard let constraints = mandate.order.constraints else { return [:] }
     let payments = try bank.all(.payment).filter { payment in
@@ -63,7 +63,7 @@ struct BankLookUps {
     String(Timestamp.text(milliseconds).prefix(10))
   }
 
-  /// The banks that fit a search.
+  /// Returns the banks that match a search.
   func search(_ body: JSONObject) -> JSONObject {
     let countries = body["countries"]?.array?.compactMap(\.text)
     let currencies = body["currencies"]?.array?.compactMap(\.text)
@@ -77,7 +77,7 @@ struct BankLookUps {
     return ["items": .array(found.map { .object(provider($0, inSearch: true)) })]
   }
 
-  /// A bank by itself, or as a search shows it, with what each scheme requires.
+  /// Returns a bank alone, or as in a search, with the requirements of each scheme.
   func provider(_ candidate: BankCatalog.Bank, inSearch: Bool = false) -> JSONObject {
     let availability = screens.availability(of: candidate)
     var capabilities: JSONObject = [
@@ -138,10 +138,10 @@ struct BankPeriod {
       }
   }
 
-  /// The period that a time is in, in milliseconds since 1970: counted from the consent, or of the
+  /// The period around a time, in milliseconds since 1970. It counts from the consent, or follows the
   /// calendar.
   ///
-  /// Months and years are the simulator's own, of 30 and 365 days.
+  /// Months and years have 30 and 365 days here.
   func around(_ now: Int, since consent: Int, _ isCalendar: Bool) -> (start: Int, end: Int) {
     let origin = isCalendar ? 0 : consent
     let elapsed = max(0, now - origin)

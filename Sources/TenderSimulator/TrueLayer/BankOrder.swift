@@ -1,6 +1,6 @@
 import TenderModel
 
-/// What a payment or mandate was made for: the body of its creation, in the published shape.
+/// The order of a payment or mandate: the body of its creation, in the published shape.
 struct BankOrder: Equatable, BookedValue {
   enum Kind: String {
     case payment, mandate
@@ -9,7 +9,7 @@ struct BankOrder: Equatable, BookedValue {
     var parameter: String { "\(rawValue)_id" }
   }
 
-  /// The account that is paid to.
+  /// The account of the payee.
   struct Payee {
     fileprivate let given: JSONObject
 
@@ -26,7 +26,7 @@ struct BankOrder: Equatable, BookedValue {
       given.text("account_holder_name") ?? account ?? "the merchant"
     }
 
-    /// Its number with the sort code before it, in full.
+    /// Its number in full, with the sort code before it.
     var number: String? {
       given["account_identifier"]?.object.map { account in
         let number = account.text("account_number") ?? account.text("iban")
@@ -39,14 +39,14 @@ struct BankOrder: Equatable, BookedValue {
 
   private let body: JSONObject
 
-  /// Reads a body; nil for one that makes neither payment nor mandate.
+  /// Reads a body; nil if it makes neither a payment nor a mandate.
   init?(booked: JSON) {
     guard let body = booked.object, body["payment_method"]?.object ?? body["mandate"]?.object != nil
     else { return nil }
     self.body = body
   }
 
-  /// An order of nothing, before one is read.
+  /// Creates an empty order.
   init() { body = [:] }
 
   private var terms: JSONObject {
@@ -56,24 +56,24 @@ struct BankOrder: Equatable, BookedValue {
   var kind: Kind { body["payment_method"]?.object == nil ? .mandate : .payment }
   var currency: String { body.text("currency") ?? "GBP" }
 
-  /// In minor units; of a payment alone.
+  /// The amount in minor units; only a payment has one.
   var amount: Int { body["amount_in_minor"]?.boundedNumber ?? 0 }
 
-  /// The mandate that a payment is made on.
+  /// The mandate of a payment.
   var mandateID: String? { terms.text("type") == "mandate" ? terms.text("mandate_id") : nil }
 
   var payee: Payee? { terms["beneficiary"]?.object.map(Payee.init(given:)) }
 
-  /// Whether a failed authorization may be followed by another.
+  /// Whether another authorization may follow a failed one.
   var retries: Bool { terms["retry"] != nil }
 
-  /// What a mandate allows.
+  /// The limits of a mandate.
   var constraints: BankConstraints? { body["constraints"].flatMap(BankConstraints.init) }
 
-  /// How a bank is to be chosen.
+  /// The way to choose a bank.
   private var choice: JSONObject { terms["provider_selection"]?.object ?? [:] }
 
-  /// What the creation chooses itself.
+  /// The choices in the creation.
   var selection: BankSelection {
     BankSelection(
       bank: choice.text("provider_id"),
@@ -85,7 +85,7 @@ struct BankOrder: Equatable, BookedValue {
   /// Whether the payer chooses the scheme.
   var choosesScheme: Bool { choice["scheme_selection"]?["type"]?.text == "user_selected" }
 
-  /// Whether the creation lets a bank be chosen.
+  /// Whether the creation allows a bank.
   func allows(_ candidate: BankCatalog.Bank) -> Bool {
     func names(_ list: JSON?) -> [String] { list?.array?.compactMap(\.text) ?? [] }
     let filter = choice["filter"]
@@ -100,7 +100,7 @@ struct BankOrder: Equatable, BookedValue {
   var metadata: JSONObject? { body["metadata"]?.object }
   var hasSignup: Bool { body["related_products"]?["signup_plus"] != nil }
 
-  /// What the ledger keeps: the payer's name and addresses are not needed again.
+  /// The stored form. The payer's name and addresses are left out, since they are not needed again.
   var booked: JSON {
     var kept = body
     kept["user"] = userID.map { ["id": .string($0)] }
@@ -118,7 +118,7 @@ struct BankOrder: Equatable, BookedValue {
     return .object(shown)
   }
 
-  /// The members that a look-up shows as they were given.
+  /// Returns the members that a look-up repeats.
   func shown(_ id: String, _ selection: BankSelection) -> JSONObject {
     var shown: JSONObject = [:]
     switch kind {
@@ -134,7 +134,7 @@ struct BankOrder: Equatable, BookedValue {
       shown["currency"] = .string(currency)
       shown["constraints"] = constraints.map { .object($0.shown) }
       if shown["reference"] == nil {
-        // What a mandate gets where none is given.
+        // The default reference of a mandate.
         shown["reference"] = .string(String(id.filter { $0 != "-" }.prefix(18)).uppercased())
       }
     }
@@ -144,7 +144,7 @@ struct BankOrder: Equatable, BookedValue {
   }
 }
 
-/// What was chosen of a bank, by the creation and since.
+/// The choices for a bank, from the creation and later.
 struct BankSelection: Equatable, BookedPart {
   var bank: String?
   var scheme: String?
@@ -157,9 +157,9 @@ struct BankSelection: Equatable, BookedPart {
   }
 }
 
-/// How much a mandate allows, and when.
+/// The limits of a mandate in amount and time.
 struct BankConstraints {
-  /// The most that may be taken in a period.
+  /// The largest sum in a period.
   struct Limit {
     let period: String
     /// In minor units.
@@ -168,7 +168,7 @@ struct BankConstraints {
   }
 
   private let given: JSON
-  /// The most that one payment may take, in minor units.
+  /// The largest payment, in minor units.
   let most: Int
 
   fileprivate init?(_ given: JSON) {
@@ -177,13 +177,13 @@ struct BankConstraints {
     self.given = given
   }
 
-  /// Milliseconds since 1970; nil where the creation names none.
+  /// A time in milliseconds since 1970; nil if the creation has none.
   private func time(_ name: String) -> Int? { given[name]?.text.flatMap(Timestamp.read) }
 
   var validFrom: Int? { time("valid_from") }
   var validTo: Int? { time("valid_to") }
 
-  /// The names of times that are not times.
+  /// The names of times with invalid values.
   var unreadable: [String] {
     ["valid_from", "valid_to"].filter { given[$0] != nil && time($0) == nil }
   }
@@ -198,7 +198,7 @@ struct BankConstraints {
     }
   }
 
-  /// Whether a payment at a time is within them, the periods' limits left out.
+  /// Whether a payment at a time is within the limits, without those of periods.
   func allows(_ amount: Int, at time: Int) -> Bool {
     amount <= most && validFrom ?? time <= time && validTo ?? .max > time
   }

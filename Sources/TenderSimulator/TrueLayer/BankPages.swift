@@ -1,14 +1,14 @@
 import TenderEngine
 import TenderModel
 
-/// The bank's own web pages and the mock bank's interface for machines (TrueLayer/README, 10.4):
-/// log in as one of the documented test users, see amount and payee, authorise or reject.
+/// The bank's web pages, and the mock bank's interface for programs (TrueLayer/README, 10.4). A payer logs in
+/// as a documented test user, sees amount and payee, and authorizes or rejects.
 ///
-/// Plain pages: no script, no address of anybody else's.
+/// The pages have no scripts, and no addresses of other hosts.
 struct BankPages {
   let bank: BankWorld
 
-  /// Handles a request for a page; nil where it is none of the bank's.
+  /// Handles a request for a page; nil if it is not one of the bank's.
   func handle(
     _ request: SimulatedRequest,
     _ parts: [String]
@@ -25,21 +25,21 @@ struct BankPages {
     case ("POST", "api", 4) where parts[3] == "action":
       return try machine(request, parts)
     case ("GET", "payments", 1), ("GET", "mandates", 1), ("GET", "payouts", 1):
-      // The API has no request of this path without a token.
+      // The API has no request with this path and without a token.
       guard request.fields["authorization"] == nil else { return nil }
       return html(200, BankHTML.hosted)
     default: return nil
     }
   }
 
-  /// What became of a payer's way back: which resource, and where its merchant wants them.
+  /// A payer's return: the resource, and the merchant's address.
   struct Returned {
     var kind: BankOrder.Kind
     var id: String
     var address: String
   }
 
-  /// Finds the resource of a session, which is named in its redirect alone.
+  /// Finds the resource of a session. Only its redirect names the session.
   private func find(_ session: String) throws(BankProblem) -> BankResource? {
     for kind in [BankOrder.Kind.payment, .mandate] {
       if let known = try bank.all(kind).first(where: { $0.flow?.session == session }) {
@@ -90,7 +90,7 @@ struct BankPages {
     }
   }
 
-  /// Writes down what the payer did, and where they go back by way of TrueLayer.
+  /// Stores the payer's action. Returns the address back, which goes through TrueLayer.
   private func returnAddress(
     after action: BankFlow.Action,
     _ resource: inout BankResource,
@@ -107,9 +107,9 @@ struct BankPages {
     return "\(pages)/provider-return?state=\(state)&code=\(code)"
   }
 
-  /// Takes in that a payer came back: what they did at the bank happens now.
+  /// Handles a payer's return. The payer's action at the bank takes effect now.
   func takeReturn(state: String) throws(BankProblem) -> Returned? {
-    // `mandate-` may stand before the id, and the id of a mandate comes without its dashes.
+    // `mandate-` may come before the id, and a mandate's id comes without its dashes.
     let id = state.hasPrefix("mandate-") ? String(state.dropFirst("mandate-".count)) : state
     for kind in [BankOrder.Kind.payment, .mandate] {
       for name in [id, Self.withDashes(id)] {
@@ -132,7 +132,7 @@ struct BankPages {
     return nil
   }
 
-  /// A UUID of 32 digits with its dashes.
+  /// Returns a UUID of 32 digits with its dashes.
   static func withDashes(_ text: String) -> String {
     guard text.utf8.count == 32 else { return text }
     var shown = ""
@@ -147,7 +147,7 @@ struct BankPages {
     address + (address.contains("?") ? "&" : "?") + query
   }
 
-  /// `POST /api/single-immediate-payments/{id}/action` and `/api/vrp-consents/{id}/action`.
+  /// Handles `POST /api/single-immediate-payments/{id}/action` and `/api/vrp-consents/{id}/action`.
   private func machine(
     _ request: SimulatedRequest,
     _ parts: [String]
@@ -161,7 +161,7 @@ struct BankPages {
     guard let wanted, Self.actions(resource.kind).contains(wanted), isOpen(resource) else {
       return HTTPResponse(status: 400)
     }
-    // Clients hand in query and fragment (TrueLayer/README, 4.6).
+    // Clients submit query and fragment (TrueLayer/README, 4.6).
     let address = try returnAddress(after: wanted, &resource, pages: request.pages) + "#"
     return HTTPResponse(
       status: 202,
@@ -206,7 +206,7 @@ struct BankPages {
 }
 
 extension SimulatedRequest {
-  /// Where the bank's pages are, as the asker knows the host.
+  /// The address of the bank's pages, with the host of the request.
   var pages: String {
     fields["host"].map { "http://\($0)" } ?? "https://bank.simulator.invalid"
   }

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// An answer that says no: problem details by kind (TrueLayer/README, 6.1).
+/// A refusal as problem details, by kind (TrueLayer/README, 6.1).
 struct BankProblem: Error {
   private let status: Int
   private let name: String
@@ -11,7 +11,7 @@ struct BankProblem: Error {
 
   /// The kinds: status, name, title and detail.
   ///
-  /// 405 is not documented, since the documented methods are the only ones.
+  /// 405 is not documented. It is for methods other than the documented ones.
   private static let kinds = """
     400; invalid-parameters; Invalid Parameters; The request body was invalid.
     400; invalid-state; Invalid State; Status of the payment does not allow this action to be executed.
@@ -49,13 +49,13 @@ struct BankProblem: Error {
   static let method = of(405)
   static let keyReuse = of(422)
 
-  /// The problem of a status, such as a fault of the simulator wants.
+  /// Returns the problem of a status, for a fault of the simulator.
   static func of(_ status: Int) -> BankProblem {
     let known = kinds.first { $0[0] == String(status) }
     return BankProblem(known ?? kinds[kinds.count - 1], status: status)
   }
 
-  /// The answer with a trace id.
+  /// Returns the answer with a trace id.
   func answer(traceID: String) -> HTTPResponse {
     var body: JSONObject = [
       "type": .string("https://docs.truelayer.com/docs/error-types#\(name)"),

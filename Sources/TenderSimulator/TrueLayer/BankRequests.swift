@@ -1,20 +1,20 @@
 import TenderModel
 
-/// The bodies that TrueLayer takes, by its OpenAPI (Payments API v3, 2026-08): members, enumerations,
-/// lengths and patterns as published.
+/// The request bodies of TrueLayer, by its OpenAPI (Payments API v3, 2026-08). Members, enumerations, lengths
+/// and patterns are the published ones.
 ///
-/// Departures, which the published text itself has: PLN and NOK are currencies of its SDKs though
-/// not of its enumeration. The shapes of payouts and sweeping are those of [JAVA] and [PHP]. A payment on a
-/// mandate needs no user, a commercial mandate no use case, and forms may have no types of input.
+/// The published text itself has these departures. PLN and NOK are currencies of its SDKs, but not of its
+/// enumeration. The shapes of payouts and sweeping are those of [JAVA] and [PHP]. A payment on a mandate
+/// needs no user, a commercial mandate no use case, and forms may have no types of input.
 enum BankRequests {
   /// The periods of a mandate's limits.
   static let periods = ["day", "week", "fortnight", "month", "half_year", "year"]
 
-  /// The shapes by name, each as its members.
+  /// The shapes by name, each with its members.
   ///
-  /// `!` marks a member that must be there. Its shape comes after a colon; without one it is any text. A shape
-  /// is another of these, one of `BankSchema.known`, `[…]` for a list, or `characters/least-most`. `one of`
-  /// begins an enumeration; `by type` begins the shapes that the member `type` chooses among.
+  /// `!` marks a required member. Its shape comes after a colon; without one it is any text. A shape is the
+  /// name of another shape or of `BankSchema.known`, `[…]` for a list, or `characters/least-most`. `one of`
+  /// begins an enumeration; `by type` begins the shapes that the member `type` selects.
   private static let texts = [
     "createPayment": """
     amount_in_minor!:positive currency!:currency payment_method!:method user:user metadata:metadata
@@ -184,7 +184,7 @@ enum BankRequests {
     """,
   ]
 
-  /// Checks a body that has a shape of these.
+  /// Checks that a body has one of these shapes.
   static func check(_ body: JSONObject, _ shape: String) throws(BankProblem) {
     try BankSchema(texts[shape] ?? "", among: texts).check(.object(body))
   }

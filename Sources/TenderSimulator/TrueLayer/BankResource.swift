@@ -2,7 +2,7 @@ import TenderModel
 
 /// A payment or mandate in the simulated TrueLayer's books.
 struct BankResource: Equatable, BookedPart {
-  /// In TrueLayer's words (TrueLayer/README, 5.1 and 5.2).
+  /// The status in TrueLayer's terms (TrueLayer/README, 5.1 and 5.2).
   enum Status: String, CaseIterable, BookedValue {
     case authorizationRequired = "authorization_required"
     case authorizing, authorized, executed, settled, failed
@@ -21,7 +21,7 @@ struct BankResource: Equatable, BookedPart {
     }
   }
 
-  /// A status that it enters at a time to come, in milliseconds since 1970.
+  /// A status that it will enter at a time, in milliseconds since 1970.
   struct Due: Equatable, BookedPart {
     var status = Status.failed
     var at = 0
@@ -41,12 +41,12 @@ struct BankResource: Equatable, BookedPart {
   private(set) var created = 0
   var selection = BankSelection()
   private(set) var status = Status.authorizationRequired
-  /// When it entered a status, in milliseconds since 1970.
+  /// The times at which it entered a status, in milliseconds since 1970.
   private(set) var times: [Status: Int] = [:]
   private(set) var failure: Failure?
-  /// Whether the payer revoked it at the bank; the merchant did otherwise.
+  /// Whether the payer revoked it at the bank, and not the merchant.
   private(set) var isRevokedByPayer = false
-  /// What the payer goes through; nil before it is started.
+  /// The payer's flow; nil before its start.
   var flow: BankFlow?
   private var due: [Due] = []
 
@@ -95,7 +95,7 @@ struct BankResource: Equatable, BookedPart {
     [.authorizationRequired, .authorizing, .attemptFailed].contains(status)
   }
 
-  /// Begins the flow with what a client can do.
+  /// Starts the flow with a client's capabilities.
   mutating func begin(_ capabilities: BankCapabilities) {
     failure = nil
     times[.failed] = nil
@@ -103,7 +103,7 @@ struct BankResource: Equatable, BookedPart {
     flow = BankFlow(capabilities)
   }
 
-  /// Fails, for good or as an attempt that may be followed by another.
+  /// Fails for good, or as an attempt that another may follow.
   mutating func fail(_ reason: String, at time: Int) {
     let retries =
       order.retries && flow?.capabilities.retries == true
@@ -116,12 +116,12 @@ struct BankResource: Equatable, BookedPart {
     if retries { flow?.show(.retry, at: time) }
   }
 
-  /// Enters a status at a time to come.
+  /// Schedules a status for a time.
   mutating func schedule(_ status: Status, at time: Int, reason: String? = nil) {
     due.append(Due(status: status, at: time, reason: reason))
   }
 
-  /// Enters what is due by now.
+  /// Enters the statuses that are due by now.
   mutating func happen(by now: Int) {
     while let next = due.first, next.at <= now {
       due.removeFirst()
@@ -131,7 +131,7 @@ struct BankResource: Equatable, BookedPart {
         enter(next.status, at: next.at)
       }
     }
-    // A mandate is revoked once its time is over (TrueLayer/README, 5.2).
+    // A mandate is revoked at its end (TrueLayer/README, 5.2).
     if kind == .mandate, status == .authorized, let end = order.constraints?.validTo, end <= now {
       enter(.revoked, at: end)
     }

@@ -1,7 +1,7 @@
-/// An endpoint of the simulated TrueLayer: its methods, what its faults are called, what it takes
+/// An endpoint of the simulated TrueLayer: its methods, the names of its faults, and its body
 /// (TrueLayer/README, 1.4 and 10.1; bodies by the OpenAPI).
 struct BankRoute {
-  /// What it is.
+  /// The purpose of the endpoint.
   enum Endpoint: String {
     case collection, resource, start, cancel, revoke, refunds, refund, funds, constraints
     case submission, search, provider, providerReturn
@@ -10,13 +10,13 @@ struct BankRoute {
 
   let endpoint: Endpoint
   let kind: BankOrder.Kind
-  /// The methods, and what a fault's step is called with each.
+  /// The methods, each with the name of its step for faults.
   let methods: [(name: String, step: String)]
-  /// The path below `/v3`, which clients may leave out (TrueLayer/README, 10.1); `*` for an id.
+  /// The path below `/v3`, which clients may omit (TrueLayer/README, 10.1). `*` is an id.
   private let path: [Substring]
-  /// The shape of what is sent, in `BankRequests`.
+  /// The shape of the body, in `BankRequests`.
   let body: String?
-  /// Whether only the client itself may ask, not whoever has a resource's token.
+  /// Whether only the client may call it. A resource's token is then not enough.
   let isForClient: Bool
   /// Whether a write is refused without an idempotency key.
   let wantsKey: Bool
@@ -74,7 +74,7 @@ struct BankRoute {
     wantsKey = words.contains("key")
   }
 
-  /// The endpoint of a path that begins with `/v3`; nil where there is none.
+  /// The endpoint of a path that begins with `/v3`; nil if there is none.
   static func of(_ parts: [String]) -> BankRoute? {
     all.first { route in
       route.path.count == parts.count - 1

@@ -1,24 +1,24 @@
 import TenderModel
 
-/// The shape of a request's body, as TrueLayer's OpenAPI writes it: required members, enumerations,
-/// patterns, lengths, and one of several shapes by a member's value.
+/// The shape of a request's body, as in TrueLayer's OpenAPI: required members, enumerations, patterns,
+/// lengths, and several shapes chosen by a member's value.
 indirect enum BankSchema: Sendable {
-  /// How many characters there may be, and what they must be.
+  /// The number of characters, and their condition.
   case text(ClosedRange<Int>, @Sendable (String) -> Bool)
-  /// One of these words.
+  /// One of these values.
   case word([String])
   case integer(ClosedRange<Int>)
   case number(atLeast: Int)
   case truth
-  /// Different elements, so many at least.
+  /// Different elements, with a least number.
   case list(of: BankSchema, atLeast: Int)
   case object(required: [String], members: [String: BankSchema])
-  /// By the word of the member `type`.
+  /// The shape by the value of the member `type`.
   case choice([String: BankSchema])
-  /// Names and texts of the caller's own: how many at most, and how long.
+  /// The caller's names and texts, with their largest number and lengths.
   case pairs(count: Int, name: Int, value: Int)
 
-  /// The shapes that have no members to write down.
+  /// The shapes without members.
   private static let known: [String: BankSchema] = [
     "text": .text(0...Int.max) { _ in true }, "object": .object(required: [], members: [:]),
     "truth": .truth, "positive": .integer(1...Int.max), "positiveNumber": .number(atLeast: 1),
@@ -30,7 +30,7 @@ indirect enum BankSchema: Sendable {
     "token": .text(0...10_000, BankText.isToken),
   ]
 
-  /// Reads a shape as `BankRequests` writes them.
+  /// Reads a shape in the notation of `BankRequests`.
   init(_ text: String, among texts: [String: String]) {
     let words = text.split { $0 == " " || $0 == "\n" }.map(String.init)
     switch words.prefix(2) {
@@ -76,8 +76,8 @@ indirect enum BankSchema: Sendable {
 
   /// Checks a value.
   ///
-  /// Throws `invalid-parameters` for the first thing that is wrong with it, under its place such as
-  /// `payment_method.type`. Members that the schema does not name are let through, as there.
+  /// Throws `invalid-parameters` for the first error, with its place such as `payment_method.type`. Unknown
+  /// members are accepted, as in the real API.
   func check(_ value: JSON, at place: String = "") throws(BankProblem) {
     func refuse(_ reason: String, _ name: String? = nil) -> BankProblem {
       let place = name.map { Self.place($0, in: place) } ?? place
@@ -132,13 +132,13 @@ indirect enum BankSchema: Sendable {
   }
 }
 
-/// The forms that texts of the schema have.
+/// The forms of texts in the schema.
 enum BankText {
   private static let digits: ClosedRange<Unicode.Scalar> = "0"..."9"
   private static let capitals: ClosedRange<Unicode.Scalar> = "A"..."Z"
   private static let smalls: ClosedRange<Unicode.Scalar> = "a"..."z"
 
-  /// The sets of characters by the names that the schema's shapes have for them.
+  /// The sets of characters, by their names in the shapes.
   static let characters: [String: @Sendable (Unicode.Scalar) -> Bool] = [
     "any": { _ in true }, "name": { $0 != "(" && $0 != ")" }, "line": { $0 != "\n" },
     "digit": digits.contains, "capital": capitals.contains, "small": smalls.contains,
@@ -167,7 +167,7 @@ enum BankText {
       && groups.joined().allSatisfy { $0.isASCII && $0.isHexDigit }
   }
 
-  /// Something, an at sign, and a host with a dot in it.
+  /// Some text, an at sign, and a host with a dot.
   @Sendable
   static func isEmail(_ text: String) -> Bool {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
@@ -177,13 +177,13 @@ enum BankText {
       && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7f }
   }
 
-  /// A day that there is.
+  /// A day that exists.
   @Sendable
   static func isDate(_ text: String) -> Bool {
     text.utf8.count == 10 && Timestamp.read(text) != nil
   }
 
-  /// Two or three parts of base64url, parted by dots.
+  /// Two or three parts of base64url, separated by dots.
   @Sendable
   static func isToken(_ text: String) -> Bool {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)

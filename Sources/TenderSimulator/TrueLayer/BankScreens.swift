@@ -1,13 +1,13 @@
 import TenderModel
 
-/// What the simulated TrueLayer shows of payments and mandates, and of the steps in front of their payers
+/// The simulated TrueLayer's answers about payments and mandates, and about the steps of their payers
 /// (TrueLayer/README, 4.3 and 5).
 struct BankScreens {
   let bank: BankWorld
-  /// Where the bank's pages are.
+  /// The address of the bank's pages.
   let pages: String
 
-  /// A resource as its reader may see it: some members are for the client alone (TrueLayer/README, 5.5).
+  /// Returns a resource for its reader. Some members are only for the client (TrueLayer/README, 5.5).
   func shown(_ resource: BankResource, toClient: Bool) -> JSONObject {
     let isMandate = resource.kind == .mandate
     var shown: JSONObject = ["id": .string(resource.id)]
@@ -19,7 +19,7 @@ struct BankScreens {
     shown["authorization_flow"] = flow(resource)
     shown["failure_stage"] = resource.failure.map { .string($0.stage.rawValue) }
     shown["failure_reason"] = resource.failure.map { .string($0.reason) }
-    // The published schema wants these two of every reader (OpenAPI, `PaymentSettled`,
+    // The published schema requires these two for every reader (OpenAPI, `PaymentSettled`,
     // `GetVRPMandateCommonWithUserDetails`).
     if toClient || isMandate {
       shown["created_at"] = .string(Timestamp.microseconds(resource.created))
@@ -47,7 +47,7 @@ struct BankScreens {
     return shown
   }
 
-  /// The account that every payer pays from, without its id.
+  /// The account of every payer, without its id.
   static let source: JSONObject = [
     "account_holder_name": .string(payer), "account_identifiers": [payerAccount],
   ]
@@ -57,7 +57,7 @@ struct BankScreens {
     "type": "sort_code_account_number", "sort_code": "500000", "account_number": "12345601",
   ]
 
-  /// What a creation is answered with.
+  /// Returns the answer to a creation.
   func created(_ resource: BankResource, token: String) -> JSONObject {
     var answer: JSONObject = [
       "id": .string(resource.id), "user": ["id": .string(resource.userID)],
@@ -67,7 +67,7 @@ struct BankScreens {
     return answer
   }
 
-  /// What a step of the flow is answered with.
+  /// Returns the answer to a step of the flow.
   func progress(_ resource: BankResource) -> JSONObject {
     var answer: JSONObject = ["status": .string(resource.status.rawValue)]
     answer["failure_stage"] = resource.failure.map { .string($0.stage.rawValue) }
@@ -173,7 +173,7 @@ struct BankScreens {
     return .object(object)
   }
 
-  /// What a bank is called, and its pictures.
+  /// The bank's name and pictures.
   func face(of candidate: BankCatalog.Bank) -> JSONObject {
     [
       "id": .string(candidate.id), "display_name": .string(candidate.name),

@@ -3,15 +3,15 @@ import TenderModel
 
 /// Checks `Tl-Signature` as TrueLayer does (TrueLayer/README, 2.3).
 enum BankSignature {
-  /// Whether a detached signature fits a request; header names in `fields` are in lower case.
+  /// Whether a detached signature matches a request. Header names in `fields` are in lower case.
   ///
-  /// `key` gives the PEM text of a public key by its id.
+  /// `key` returns the PEM text of a public key by its id.
   static func fits(
     _ value: String,
     _ request: SimulatedRequest,
     key: (String) -> String?
   ) -> Bool {
-    // A payload between the dots, or behind them, is refused.
+    // A payload between or after the dots is refused.
     guard let mark = value.firstRange(of: "..") else { return false }
     let head = value[..<mark.lowerBound]
     let tail = value[mark.upperBound...]

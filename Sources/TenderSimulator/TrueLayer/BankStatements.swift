@@ -2,14 +2,14 @@ private import CSodium
 import TenderEngine
 import TenderModel
 
-/// Merchant accounts, payouts and Signup+ of the simulated TrueLayer: what is asked of them, and what they
-/// answer (TrueLayer/README, 10.6).
+/// Merchant accounts, payouts and Signup+ of the simulated TrueLayer: their requests and answers
+/// (TrueLayer/README, 10.6).
 struct BankStatements {
   let screens: BankScreens
 
   private var bank: BankWorld { screens.bank }
 
-  /// Answers a look-up; nil where it is about a payment or mandate.
+  /// Answers a look-up; nil for a payment or mandate.
   func read(
     _ endpoint: BankRoute.Endpoint,
     _ parts: [String],
@@ -35,7 +35,7 @@ struct BankStatements {
     }
   }
 
-  /// Answers a write; nil where it is about a payment or mandate.
+  /// Answers a write; nil for a payment or mandate.
   func write(
     _ endpoint: BankRoute.Endpoint,
     _ method: String,
@@ -85,7 +85,7 @@ struct BankStatements {
 
   // MARK: Transactions
 
-  /// The payments, refunds and payouts of a time, newest first; those that moved no money are left out.
+  /// The payments, refunds and payouts in a time, newest first. Those that moved no money are omitted.
   private func transactions(
     _ account: BankAccount,
     _ parameters: [String: String]
@@ -154,7 +154,7 @@ struct BankStatements {
     return shown
   }
 
-  /// The id of a transaction, which is not its payment's or refund's.
+  /// The id of a transaction. It differs from that of its payment or refund.
   private static func transactionID(_ id: String) -> String {
     var digest = [UInt8](repeating: 0, count: 16)
     let bytes = Array(id.utf8)
@@ -162,7 +162,7 @@ struct BankStatements {
     return BankPages.withDashes(Hex.encode(digest).lowercased())
   }
 
-  /// The account that a user paid from.
+  /// The account from which a user paid.
   private func sources(_ account: BankAccount, _ user: String?) throws(BankProblem) -> JSONObject {
     guard let user else { throw .invalid("user_id", "Value is required.") }
     guard try hasPaid(user, into: account) else { return ["items": []] }
@@ -177,7 +177,7 @@ struct BankStatements {
 
   // MARK: Payouts
 
-  /// Makes a payout; it ends two seconds later.
+  /// Makes a payout, which ends two seconds later.
   private func pay(_ body: JSONObject) throws(BankProblem) -> JSONObject {
     guard let account = try body.text("merchant_account_id").flatMap(bank.account) else {
       throw .invalid("merchant_account_id", "Unknown merchant account.")
@@ -238,7 +238,7 @@ struct BankStatements {
 
   // MARK: Signup+
 
-  /// A payment that was made with Signup+, once its payer has authorized it.
+  /// Returns a payment with Signup+, once its payer has authorized it.
   private func signup(_ id: String?) throws(BankProblem) -> BankResource {
     guard let payment = try id.flatMap({ id throws(BankProblem) in try bank.find(.payment, id) }),
       payment.order.hasSignup, payment.times[.authorized] != nil

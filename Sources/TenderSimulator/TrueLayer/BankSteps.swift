@@ -1,12 +1,12 @@
 import TenderEngine
 import TenderModel
 
-/// The authorization flow of the simulated TrueLayer: which step comes next, and what a submission does
+/// The authorization flow of the simulated TrueLayer: its next step, and the effect of a submission
 /// (TrueLayer/README, 4.2 to 4.5 and 10.2).
 struct BankSteps {
   let bank: BankWorld
 
-  /// Starts the flow with what the client can do.
+  /// Starts the flow with the client's capabilities.
   func start(_ resource: inout BankResource, _ body: JSONObject) throws(BankProblem) {
     let given = BankCapabilities(body)
     guard [.authorizationRequired, .attemptFailed].contains(resource.status) else { throw .state }
@@ -34,7 +34,7 @@ struct BankSteps {
     try advance(&resource)
   }
 
-  /// What is still to be done once a bank is known.
+  /// Returns the remaining steps once a bank is chosen.
   private func steps(
     _ chosen: BankCatalog.Bank,
     _ resource: BankResource
@@ -59,7 +59,7 @@ struct BankSteps {
     return steps
   }
 
-  /// Puts the next step of the queue in front of the payer.
+  /// Shows the payer the next step of the queue.
   private func advance(_ resource: inout BankResource) throws(BankProblem) {
     guard let step = resource.flow?.queue.first else { throw .state }
     if step == .providerSelection, resource.banks.isEmpty {
@@ -70,7 +70,7 @@ struct BankSteps {
     resource.flow?.show(step, at: bank.now)
   }
 
-  /// Takes a submission; it must answer what is in front of the payer.
+  /// Accepts a submission, which must answer the payer's current step.
   func submit(
     _ action: String?,
     _ body: JSONObject,

@@ -4,23 +4,23 @@ import TenderModel
 struct BankTransfer: Booked {
   static let kind = "bank-refund"
 
-  /// How it ends.
+  /// The end of the transfer.
   enum Course: String, BookedValue {
     case executed, failed
-    /// It is executed, and comes back two seconds later.
+    /// It is executed, and returns two seconds later.
     case returned
     /// It waits for the payee to choose an account.
     case waiting
   }
 
-  /// In TrueLayer's words (TrueLayer/README, 8.4).
+  /// The status in TrueLayer's terms (TrueLayer/README, 8.4).
   enum Status: String {
     case pending, executed, failed
     case authorizationRequired = "authorization_required"
   }
 
   var id = ""
-  /// The payment's id; the merchant account's of a payout.
+  /// The payment's id; for a payout, the merchant account's.
   var payment = ""
   /// The merchant account that pays.
   var account: String?
@@ -29,7 +29,7 @@ struct BankTransfer: Booked {
   var currency = ""
   var reference = ""
   var metadata: JSONObject?
-  /// The members that a payout alone shows.
+  /// The members that only a payout shows.
   var payout: JSONObject?
   var course = Course.executed
   /// Milliseconds since 1970.
@@ -53,15 +53,15 @@ struct BankTransfer: Booked {
     book.member("payout", &payout)
   }
 
-  /// How long it takes, in milliseconds.
+  /// The duration of a transfer, in milliseconds.
   private static let duration = 2000
 
   private var ended: Int { created + Self.duration }
 
-  /// When it comes back.
+  /// The time of its return.
   private var returned: Int { ended + Self.duration }
 
-  /// Its status at a time: two seconds after it was asked for it is executed, or has failed.
+  /// The status at a time. Two seconds after the request, it is executed or has failed.
   func status(at now: Int) -> Status {
     switch course {
     case .waiting: .authorizationRequired
@@ -72,7 +72,7 @@ struct BankTransfer: Booked {
     }
   }
 
-  /// The refund or payout as a look-up shows it.
+  /// The refund or payout in a look-up's answer.
   func shown(at now: Int) -> JSONObject {
     let status = status(at: now)
     var shown: JSONObject = [

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// The simulated TrueLayer's payments, mandates and refunds, as they are at a time, and what their payers do.
+/// The simulated TrueLayer's payments, mandates and refunds at a time, and the actions of their payers.
 struct BankWorld {
   let world: SimulatorWorld
   private let ledger: Ledger
@@ -11,9 +11,9 @@ struct BankWorld {
     ledger = parts.ledger
   }
 
-  /// Authorization takes this long at most (TrueLayer/README, 1.3), in milliseconds.
+  /// The time limit of an authorization (TrueLayer/README, 1.3), in milliseconds.
   static let lifetime = 900_000
-  /// How long a payer takes who confirms in an app.
+  /// The time until a payer confirms in an app.
   private static let decoupledPause = 3000
 
   var now: Int { world.now }
@@ -21,17 +21,16 @@ struct BankWorld {
 
   func uuid() -> String { world.randomness.uuid().lowercased() }
 
-  /// A new resource that waits for its payer.
+  /// Returns a new resource that waits for its payer.
   func fresh(_ order: BankOrder, id: String? = nil) -> BankResource {
     BankResource(order, id: id ?? uuid(), userID: uuid(), at: now)
   }
 
   // MARK: The books
 
-  /// The resource of an id as it is now; what time has done to it is done first.
+  /// Returns the current resource of an id, after the events that are due.
   ///
-  /// `isAwaited` says that a client looks: a payer whom a scenario plays acts then, and never in the
-  /// middle of a write.
+  /// `isAwaited`: a client looks. Only then does the payer of a scenario act, never during a write.
   func find(
     _ kind: BankOrder.Kind,
     _ id: String,
@@ -51,7 +50,7 @@ struct BankWorld {
     return resource
   }
 
-  /// The resources of a kind as they were last written, oldest first.
+  /// The resources of a kind as last written, oldest first.
   func all(_ kind: BankOrder.Kind) throws(BankProblem) -> [BankResource] {
     try stored { () throws(Fault) in try ledger.list(kind.table) }
       .compactMap { BankResource(booked: .object($0)) }
@@ -66,7 +65,7 @@ struct BankWorld {
     }
   }
 
-  /// The payments into a merchant account as they are now, oldest first.
+  /// The current payments into a merchant account, oldest first.
   func payments(into account: BankAccount) throws(BankProblem) -> [BankResource] {
     if let opening = BankResource(opening: account), try find(.payment, opening.id) == nil {
       try save(opening)
@@ -81,7 +80,7 @@ struct BankWorld {
     }
   }
 
-  /// A merchant account: from the start, or since a payment named it.
+  /// Returns a merchant account: an initial one, or one that a payment named.
   func account(_ id: String) throws(BankProblem) -> BankAccount? {
     try stored { () throws(Fault) in try ledger.find(BankAccount.self, id) }
       ?? BankCatalog.accounts.first { $0.id == id }
@@ -109,7 +108,7 @@ struct BankWorld {
       .flatMap { $0.isPayout ? $0 : nil }
   }
 
-  /// What becomes of a refund or payout by the scenario, and by what the account has.
+  /// The course of a refund or payout, from the scenario and the account's balance.
   func course(
     _ amount: Int,
     from account: BankAccount?,
@@ -122,13 +121,13 @@ struct BankWorld {
     }
     guard let account else { return .executed }
     let transfers = try transfers(from: account.id)
-    // A payment's own money covers its refunds while nothing is paid out.
+    // Without payouts, a payment's money covers its refunds.
     guard isPayout || transfers.contains(where: \.isPayout) else { return .executed }
     let balance = BankBalance(try payments(into: account), transfers, at: now)
     return amount <= balance.available ? .executed : .failed
   }
 
-  /// The public key of an id: the one that comes with the simulator, the ledger's own, or a client's.
+  /// Returns the public key of an id: that of the simulator, of the ledger, or of a client.
   func publicKey(_ id: String) -> String? {
     if id == BankCatalog.keyID { return BankCatalog.publicKey }
     return world.trustedKeys[id] ?? (try? ledger.find(SimulatedSigner.self, id))?.publicKey
@@ -142,7 +141,7 @@ struct BankWorld {
     try stored { () throws(Fault) in try ledger.put(thing) }
   }
 
-  /// The ledger's faults end as the server's own.
+  /// Faults of the ledger end as errors of the server.
   private func stored<Value>(_ body: () throws(Fault) -> Value) throws(BankProblem) -> Value {
     do throws(Fault) {
       return try body()
@@ -151,8 +150,8 @@ struct BankWorld {
     }
   }
 
-  /// What exists without a creation: `00000000-0000-4000-8000-` and an amount in minor units awaits its payer,
-  /// so that a flow can be tried with an id and a token alone.
+  /// A resource that exists without a creation: `00000000-0000-4000-8000-` and an amount in minor units. It
+  /// waits for its payer, so that a flow can be tried with only an id and a token.
   private func wellKnown(_ kind: BankOrder.Kind, _ id: String) -> BankResource? {
     let prefix = "00000000-0000-4000-8000-"
     guard id.hasPrefix(prefix), id.utf8.count == 36, let amount = Int(id.dropFirst(prefix.count)),
@@ -188,7 +187,7 @@ struct BankWorld {
 
   // MARK: Time and payers
 
-  /// Lets time pass for a resource: what was due happens, what was never authorized expires.
+  /// Lets time pass for a resource: due events happen, and an unauthorized resource expires.
   private func age(_ resource: inout BankResource, isAwaited: Bool) {
     let isWaiting = [.authorizationRequired, .authorizing].contains(resource.status)
     if isWaiting, now - resource.created >= Self.lifetime {
@@ -198,7 +197,7 @@ struct BankWorld {
     resource.happen(by: now)
   }
 
-  /// What the payer does at the bank.
+  /// Executes the payer's action at the bank.
   func act(_ action: BankFlow.Action, on resource: inout BankResource, delay: Int = 0) {
     guard resource.status == .authorizing else { return }
     switch action {
@@ -213,7 +212,7 @@ struct BankWorld {
     case .execute where resource.kind == .payment:
       resource.schedule(.executed, at: now + delay)
       if resource.order.payee?.isMerchantAccount == true {
-        // A client that looks again sees a SEPA payment executed first.
+        // A client that looks again sees a SEPA payment executed before it is settled.
         let clearing = world.isServed && resource.order.currency != "GBP" ? 5000 : 0
         resource.schedule(.settled, at: now + delay + clearing)
       }
@@ -222,7 +221,7 @@ struct BankWorld {
     resource.happen(by: now)
   }
 
-  /// The payer as the scenario plays them; under `serve` only where one is named.
+  /// Plays the payer of the scenario. Under `serve`, there must be a named scenario.
   private func playPayer(_ resource: inout BankResource) {
     guard resource.status == .authorizing, let flow = resource.flow, let step = flow.step else {
       return
@@ -232,8 +231,8 @@ struct BankWorld {
       name.hasPrefix("bank:") || name.hasPrefix("mandate:") ? name : nil
     }
     switch step {
-    // A form is answered with `authorizing` or `failed` (OpenAPI, `PerformPaymentAction`): what the bank
-    // makes of it is seen at the next look.
+    // A form is answered with `authorizing` or `failed` (OpenAPI, `PerformPaymentAction`). The next look
+    // shows the bank's result.
     case .working: return play(scenario ?? "bank:execute", &resource)
     case .redirect: break
     case .wait: guard now - flow.shownAt >= Self.decoupledPause else { return }
@@ -245,7 +244,7 @@ struct BankWorld {
     play(played, &resource)
   }
 
-  /// Does what a scenario says the payer does.
+  /// Executes the payer's action of a scenario.
   func play(_ scenario: String, _ resource: inout BankResource) {
     let usual: BankFlow.Action = resource.kind == .mandate ? .authorise : .execute
     let parts = scenario.split(separator: ":", maxSplits: 1).map(String.init)
@@ -258,7 +257,7 @@ struct BankWorld {
     case "revoke": act(.revoke, on: &resource)
     case "slow": act(.execute, on: &resource, delay: 5000)
     case "expire": resource.fail("expired", at: now)
-    // A later look without a scenario finds them gone still.
+    // A later look without a scenario still finds the payer gone.
     case "abandon": resource.flow?.isAbandoned = true
     case let reason where reason.hasPrefix("failed:"):
       resource.fail(String(reason.dropFirst("failed:".count)), at: now)
@@ -268,7 +267,7 @@ struct BankWorld {
 }
 
 extension Timestamp {
-  /// RFC 3339 with microseconds, as TrueLayer writes it.
+  /// RFC 3339 with microseconds, as in TrueLayer.
   static func microseconds(_ milliseconds: Int) -> String {
     let precise = text(milliseconds).dropLast()
     let fraction = String((milliseconds % 1000 + 1000) % 1000 + 1000).dropFirst()

@@ -3,11 +3,11 @@ import TenderEngine
 import TenderModel
 private import TenderSystem
 
-/// A signing key (P-521) of the simulated client, made for one ledger and kept in it.
+/// A signing key (P-521) of the simulated client, made for one ledger and stored in it.
 struct SimulatedSigner: Booked {
   static let kind = "bank-signer"
 
-  /// Its id, which signatures name.
+  /// The key's id, which signatures name.
   var key = ""
   /// PEM texts.
   var privateKey = ""
@@ -19,9 +19,9 @@ struct SimulatedSigner: Booked {
     book.needed("public", &publicKey)
   }
 
-  /// The ledger's own, made where it has none.
+  /// Returns the ledger's key, which is made on first use.
   ///
-  /// Throws `state`, or `internal` where libcrypto is missing.
+  /// Throws `state`, or `internal` without libcrypto.
   static func own(
     in ledger: Ledger,
     _ randomness: any Randomness
@@ -52,9 +52,9 @@ struct SimulatedSigner: Booked {
   }
 }
 
-/// A client's own public key, as `KID=FILE` names it.
+/// A client's public key, in the form `KID=FILE`.
 package enum TrustedKey {
-  /// What is wrong with PEM text that should be a P-521 public key; nil where nothing is.
+  /// The problem of a PEM text that should be a P-521 public key; nil without one.
   package static func problem(_ pem: [UInt8]) -> String? {
     if let problem = unsafe tender_crypto_open() { return unsafe String(cString: problem) }
     return switch unsafe tender_crypto_check_es512(pem, pem.count) {

@@ -1,6 +1,6 @@
 package import TenderModel
 
-/// The simulated side of TrueLayer: its API, and the bank's pages.
+/// The simulated counterpart of TrueLayer: its API, and the bank's pages.
 package struct SimulatedTrueLayer: SimulatedProvider {
   package init() {}
 
@@ -14,7 +14,7 @@ package struct SimulatedTrueLayer: SimulatedProvider {
     ]
   }
 
-  /// With a signing key of the ledger's own, made when it is first served.
+  /// Adds a signing key of the ledger, which is made on first use.
   package func served(_ world: SimulatorWorld) throws(Fault) -> JSONObject {
     let signer = try SimulatedSigner.own(in: Ledger(path: world.ledgerPath), world.randomness)
     var served = section
@@ -23,7 +23,7 @@ package struct SimulatedTrueLayer: SimulatedProvider {
     return served
   }
 
-  /// The names that TrueLayer's own acceptance tests read (truelayer-java, rust-sdk).
+  /// The names that TrueLayer's acceptance tests read (truelayer-java, rust-sdk).
   package var ownVariables: [(name: String, key: String)] {
     [
       ("TL_CLIENT_ID", "client_id"), ("TL_CLIENT_SECRET", "client_secret"),
@@ -42,7 +42,7 @@ package struct SimulatedTrueLayer: SimulatedProvider {
     try parts.ledger.transaction { () throws(Fault) in try BankHTTP(parts).handle(request) }
   }
 
-  /// What the payer of a bank payment or mandate does, and what the bank makes of it.
+  /// The payer's behavior in a bank payment or mandate, and the bank's result.
   package var scenarios: [SimulatorWord] {
     SimulatorWord.list(
       """
@@ -77,7 +77,7 @@ package struct SimulatedTrueLayer: SimulatedProvider {
       }
   }
 
-  /// What is asked over HTTP, in the order of a payment, and what can happen to it.
+  /// The requests over HTTP, in the order of a payment, and their faults.
   package var faults: FaultTable {
     FaultTable(
       points: """

@@ -1,14 +1,14 @@
 import TenderModel
 
-/// A payment in the simulated provider's books: one charge, and what was done to it since.
+/// A payment in the simulated provider's books: one charge, and its later operations.
 struct BookedPayment: Booked {
-  /// Something that was done to the charge: a refund, or a void where it has no id.
+  /// An operation on the charge: a refund, or a void without an id.
   struct Operation: BookedPart {
     /// In cents.
     var amount = 0
-    /// The transaction for what a void leaves; nil where nothing is left.
+    /// The transaction for the rest after a void; nil without a rest.
     var replacement: String?
-    /// The id of a refund, and when it was, in milliseconds since 1970.
+    /// The id of a refund, and its time in milliseconds since 1970.
     var refund: String?
     var at: Int?
 
@@ -25,15 +25,15 @@ struct BookedPayment: Booked {
   var receipt = ""
   var terms = BookedTerms()
   var method = BookedMethod()
-  /// When it was charged, in milliseconds since 1970; a barcode may be paid later than it was made.
+  /// The time of the charge, in milliseconds since 1970. A barcode can be paid later than it was made.
   var at = 0
-  /// Why it failed; nil where it did not.
+  /// The reason of its failure; nil if it did not fail.
   var failure: String?
-  /// When it is no longer pending, in milliseconds since 1970, and whether it is returned then.
+  /// The time at which it is no longer pending, in milliseconds since 1970, and whether it is then returned.
   var settlesAt: Int?
   var isReturned = false
   var isDisputed = false
-  /// The authorization that it captures.
+  /// The captured authorization.
   var authorization: String?
   var operations: [Operation] = []
 
@@ -53,13 +53,13 @@ struct BookedPayment: Booked {
     book.member("operations", &operations)
   }
 
-  /// What was taken of the payer, in cents.
+  /// The amount taken from the payer, in cents.
   var charged: Int { failure == nil ? terms.amount : 0 }
 
   var voided: Int { operations.filter { $0.refund == nil }.reduce(0) { $0 + $1.amount } }
   var refunded: Int { operations.filter { $0.refund != nil }.reduce(0) { $0 + $1.amount } }
 
-  /// What can still be voided or refunded, in cents.
+  /// The amount that can still be voided or refunded, in cents.
   var left: Int { charged - voided - refunded }
 
   func isPending(at now: Int) -> Bool {
@@ -68,10 +68,10 @@ struct BookedPayment: Booked {
 
   func isReturned(at now: Int) -> Bool { isReturned && settlesAt ?? .max <= now }
 
-  /// The id of the transaction that takes refunds now.
+  /// The id of the transaction that can be refunded now.
   var current: String { operations.compactMap(\.replacement).last ?? receipt }
 
-  /// The transactions that it is at a time, oldest first.
+  /// The transactions of the payment at a time, oldest first.
   func rows(at now: Int) -> [BookedRow] {
     guard at <= now else { return [] }
     var done: [BookedRow] = []
@@ -125,7 +125,7 @@ struct BookedRow {
   let id: String
   var type: Kind
   var status = Status.succeeded
-  /// In cents.
+  /// The amount in cents.
   let gross: Int
   let parent: String?
   var refunded = 0
@@ -140,7 +140,7 @@ struct BookedRow {
     at = payment.at
   }
 
-  /// The fees in cents: a refund gives none back.
+  /// The fees in cents. A refund returns none.
   var fees: Int {
     guard type != .reversal else { return 0 }
     return payment.terms.fee(of: gross, isACH: payment.method.type == .ach)

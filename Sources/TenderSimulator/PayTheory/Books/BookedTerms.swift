@@ -1,10 +1,10 @@
 import TenderModel
 
-/// What a payment was ordered as.
+/// The terms of a payment.
 struct BookedTerms: BookedPart {
-  /// What the payer pays, a service fee within it, in cents.
+  /// The amount that the payer pays, with a service fee, in cents.
   var amount = 0
-  /// The fee, whoever pays it, in cents.
+  /// The fee for either payer, in cents.
   var fee = 0
   var isServiceFee = false
   var reference = ""
@@ -20,17 +20,17 @@ struct BookedTerms: BookedPart {
     book.member("metadata", &metadata)
   }
 
-  /// The fee within a part of the amount, in cents.
+  /// The fee for a part of the amount, in cents.
   func fee(of part: Int, isACH: Bool) -> Int {
     guard part < amount else { return fee }
-    // A service fee was agreed with the payer: a part of the payment has its share of it.
+    // The payer agreed to a service fee, so a part of the payment has its share.
     return isServiceFee
       ? (fee * part + amount / 2) / max(amount, 1)
       : PayTheoryCatalog.fee(amount: part, isACH: isACH)
   }
 }
 
-/// A stored payment method, and what a request says of one: never a whole number.
+/// A stored payment method, or the method in a request: never a whole number.
 struct BookedMethod: Booked {
   enum Kind: String, BookedValue {
     case card = "CARD"
@@ -46,15 +46,15 @@ struct BookedMethod: Booked {
   var lastFour = ""
   var firstSix = ""
   var brand = ""
-  /// MMYY; empty for what does not expire.
+  /// MMYY; empty if the method does not expire.
   var expiration = ""
   var payorName: String?
   var email: String?
   var phone: String?
-  /// The barcode that cash was paid by.
+  /// The barcode of a cash payment.
   var barcode: String?
   var isActive = true
-  /// Whether every payment by it fails.
+  /// Whether every payment with it fails.
   var fails = false
 
   var key: String { id }
@@ -76,7 +76,7 @@ struct BookedMethod: Booked {
   }
 }
 
-/// A transfer that was prepared and waits for its second part.
+/// A prepared transfer that waits for its second part.
 struct BookedIntent: Booked {
   enum State: String, BookedValue { case pending, cancelled, transferred }
 
@@ -84,7 +84,7 @@ struct BookedIntent: Booked {
 
   var id = ""
   var receipt = ""
-  /// Whose intent it is, and the session that it was made in.
+  /// The merchant of the intent, and its session.
   var merchant = ""
   var session = ""
   var state = State.pending
@@ -126,7 +126,7 @@ struct BookedAuthorization: Booked {
   var at = 0
   var expiresAt = 0
   var failure: String?
-  /// The receipt of its capture, and how much that took, in cents.
+  /// The receipt of its capture, and the captured amount in cents.
   var capture: String?
   var captured: Int?
 
@@ -157,7 +157,7 @@ struct BookedBarcode: Booked {
   var reference = ""
   var name = ""
   var contact = ""
-  /// The last day on which it can be paid, as a time of that day in milliseconds since 1970.
+  /// The last day for the payment, as a time of that day in milliseconds since 1970.
   var lastDay = 0
   /// The receipt of its payment.
   var payment: String?

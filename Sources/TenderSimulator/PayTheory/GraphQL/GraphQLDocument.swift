@@ -1,11 +1,11 @@
 import TenderModel
 
-/// A value as a GraphQL document writes it (specification, section 2.9).
+/// A value in a GraphQL document (specification, section 2.9).
 indirect enum GraphQLValue: Equatable, Sendable {
   case variable(String)
-  /// A word of an enumeration.
+  /// A value of an enumeration.
   case word(String)
-  /// A number, text, truth value or null.
+  /// A number, text, Boolean or null.
   case scalar(JSON)
   case list([GraphQLValue])
   case object([Member])
@@ -15,7 +15,7 @@ indirect enum GraphQLValue: Equatable, Sendable {
     var value: GraphQLValue
   }
 
-  /// The value that a variable is given.
+  /// Creates the value of a variable.
   init(_ json: JSON) {
     switch json {
     case .array(let elements): self = .list(elements.map { GraphQLValue($0) })
@@ -26,13 +26,13 @@ indirect enum GraphQLValue: Equatable, Sendable {
   }
 }
 
-/// A type as a schema or a variable names it: `String`, `[QueryPair]`, `Int!`.
+/// A type in a schema or at a variable: `String`, `[QueryPair]`, `Int!`.
 indirect enum GraphQLTypeReference: Equatable, Sendable, CustomStringConvertible {
   case named(String)
   case list(GraphQLTypeReference)
   case nonNull(GraphQLTypeReference)
 
-  /// The name at its heart.
+  /// The name of the innermost type.
   var name: String {
     switch self {
     case .named(let name): name
@@ -49,21 +49,21 @@ indirect enum GraphQLTypeReference: Equatable, Sendable, CustomStringConvertible
   }
 }
 
-/// As much of a GraphQL document as a provider's queries need: one operation, its variables, fields
-/// and arguments (specification, section 2); fragments and directives are refused.
+/// The part of GraphQL that a provider's queries need: one operation, its variables, fields and arguments
+/// (specification, section 2). Fragments and directives are refused.
 ///
-/// Bounded in length and depth.
+/// Length and depth are limited.
 struct GraphQLDocument {
-  /// One field: its name, its arguments, what is selected of it.
+  /// One field: its name, its arguments, and its selection.
   struct Field {
     var name: String
     var alias: String
     var arguments: [GraphQLValue.Member]
-    /// Nil where no selection is written.
+    /// Nil without a selection.
     var selection: [Field]?
   }
 
-  /// A variable that the operation declares.
+  /// A declared variable of the operation.
   struct Variable {
     var name: String
     var type: GraphQLTypeReference
@@ -74,7 +74,7 @@ struct GraphQLDocument {
   private(set) var variables: [Variable] = []
   private(set) var fields: [Field] = []
 
-  /// Reads a document; nil where it is not one of the supported kind.
+  /// Reads a document; nil if its kind is not supported.
   init?(_ text: String) {
     guard text.utf8.count <= 100_000 else { return nil }
     var reader = GraphQLReader(text)
@@ -93,7 +93,7 @@ struct GraphQLDocument {
     self.fields = fields
   }
 
-  /// A field's arguments as values, variables put in; null and absent are the same.
+  /// Returns a field's arguments with the values of variables. Null and absent are the same.
   func arguments(of field: Field, _ given: JSONObject) -> JSONObject {
     resolve(.object(field.arguments), given).object ?? [:]
   }
@@ -118,7 +118,7 @@ struct GraphQLDocument {
   }
 }
 
-/// Reads tokens one after the other; every part is nil where the text is not one.
+/// Reads tokens one after the other. Each function returns nil for unexpected text.
 struct GraphQLReader {
   private let tokens: [String]
   private var index = 0
@@ -135,7 +135,7 @@ struct GraphQLReader {
     return true
   }
 
-  /// What stands between two brackets.
+  /// Reads the elements between two brackets.
   mutating func list<Element>(
     _ opening: String,
     _ closing: String,
@@ -224,7 +224,7 @@ struct GraphQLReader {
     }
     advance()
     if token == "$" { return name().map(GraphQLValue.variable) }
-    // Numbers, texts and the three words are JSON's (specification, sections 2.9.1 to 2.9.5).
+    // Numbers, texts, true, false and null are JSON's (specification, sections 2.9.1 to 2.9.5).
     if let scalar = JSONReader.read(token) { return .scalar(scalar) }
     return Self.isName(token) ? .word(token) : nil
   }
@@ -269,7 +269,7 @@ private enum GraphQLTokens {
   private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
 
   private static func kind(_ byte: UInt8) -> Kind {
-    // The numbers of the marks: an initializer for each costs most of the reading.
+    // The characters are numbers, because an initializer for each would be the slowest part of the reading.
     switch byte {
     // Space, line ends, tab, comma.
     case 0x20, 0x0a, 0x0d, 0x09, 0x2c: .ignored
@@ -279,7 +279,7 @@ private enum GraphQLTokens {
     }
   }
 
-  /// Whether a byte goes on with a name or a number: it is no mark, quote or comment.
+  /// Whether a byte continues a name or a number: it is not a mark, quote or comment.
   private static func isWord(_ byte: UInt8) -> Bool {
     if case .other = kind(byte) { return byte != 0x22 && byte != 0x23 }
     return false

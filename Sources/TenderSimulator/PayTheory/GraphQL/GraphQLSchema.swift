@@ -3,7 +3,7 @@ import TenderModel
 /// A GraphQL schema, read from its definition language (specification, section 3): scalars,
 /// enumerations, inputs and object types.
 struct GraphQLSchema: Sendable {
-  /// A field of an object type, with its arguments; an argument, or a field of an input, has none.
+  /// A field of an object type, with its arguments. An argument, or a field of an input, has none.
   struct Field: Sendable {
     var name: String
     var type: GraphQLTypeReference
@@ -19,12 +19,12 @@ struct GraphQLSchema: Sendable {
 
   private static let scalars = ["Int", "Float", "String", "Boolean", "ID"]
 
-  /// The definitions by their names, each read when it is asked for: a look-up needs a third of them.
+  /// The definitions by their names. Each is read on demand, since a look-up needs a third of them.
   private let texts: [(name: String, text: ArraySlice<UInt8>)]
   private var known: [String: Definition] = [:]
 
-  /// Takes a schema's text, in which each definition begins a line and its other lines are indented, or begin
-  /// with the bracket that ends it.
+  /// Reads a schema's text. Each definition begins a line. Its other lines are indented, or begin with its
+  /// closing bracket.
   init(_ text: String) {
     let bytes = Array(text.utf8)
     let heads = bytes.indices.filter { place in
@@ -39,7 +39,7 @@ struct GraphQLSchema: Sendable {
     }
   }
 
-  /// A definition; nil where there is none, or where its text is not of the supported kind.
+  /// Returns a definition; nil if it is missing, or its kind is not supported.
   subscript(_ name: String) -> Definition? {
     mutating get {
       if Self.scalars.contains(name) { return .scalar }
@@ -74,6 +74,6 @@ struct GraphQLSchema: Sendable {
 }
 
 extension [GraphQLSchema.Field] {
-  /// The one of a name: they are few.
+  /// Returns the field with a name. A linear search suffices, because there are few.
   subscript(_ name: String) -> GraphQLSchema.Field? { first { $0.name == name } }
 }

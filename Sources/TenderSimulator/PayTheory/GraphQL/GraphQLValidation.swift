@@ -1,16 +1,16 @@
 import TenderModel
 
-/// Holds a document against a schema, as a server does before it executes anything (specification,
-/// section 5): one unknown field refuses the whole document.
+/// Validates a document against a schema before its execution, as a server does (specification, section 5).
+/// One unknown field refuses the whole document.
 struct GraphQLValidation {
   private var schema: GraphQLSchema
   private let given: JSONObject
   private var declared: [String: GraphQLDocument.Variable] = [:]
   private var used: Set<String> = []
-  /// What is wrong, in the order in which it was found.
+  /// The problems in the order in which they were found.
   private(set) var problems: [String] = []
 
-  /// Validates a document and the variables that came with it.
+  /// Validates a document and its variables.
   init(_ document: GraphQLDocument, variables: JSONObject, schema: GraphQLSchema) {
     self.schema = schema
     given = variables
@@ -95,8 +95,8 @@ struct GraphQLValidation {
     }
   }
 
-  /// A literal against a type (specification, section 5.6), or what the variable at a place is given against
-  /// its own (section 6.1.2).
+  /// Checks a literal against a type (specification, section 5.6). For a variable, its value is checked
+  /// against its type (section 6.1.2).
   private mutating func check(
     _ value: GraphQLValue,
     fits type: GraphQLTypeReference,
@@ -124,7 +124,7 @@ struct GraphQLValidation {
       problems.append("Variable \"$\(name)\" is not defined.")
       return
     }
-    // An initial value makes up for null (specification, section 5.8.5).
+    // A default value replaces null (specification, section 5.8.5).
     let isNeverNull = variable.initial != nil && variable.initial != .scalar(.null)
     guard
       !Self.allows(type, variable.type)
@@ -145,7 +145,7 @@ struct GraphQLValidation {
         check(member.value, fits: type, at: place.map { "\($0).\(member.name)" })
       }
     case (.enumeration(let values), .word(let word)) where values.contains(word): break
-    // A variable gives an enumeration's word as text.
+    // A variable has the value of an enumeration as text.
     case (.enumeration(let values), .scalar(.string(let word)))
     where place != nil && values.contains(word): break
     case (.scalar, .scalar(let json)) where Self.fits(json, scalar: name): break
@@ -189,7 +189,7 @@ struct GraphQLValidation {
     }
   }
 
-  /// Whether a variable's type may stand where another is expected (specification, section 5.8.5).
+  /// Whether a variable's type is allowed at a place with another type (specification, section 5.8.5).
   private static func allows(_ place: GraphQLTypeReference, _ type: GraphQLTypeReference) -> Bool {
     switch (place, type) {
     case (.nonNull(let place), .nonNull(let type)): allows(place, type)
