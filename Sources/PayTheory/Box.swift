@@ -52,7 +52,7 @@ package enum Box {
 package final class KeyPair {
   package let publicKey: [UInt8]
   private let secretKey: Secret
-  /// The last agreed key, with the other side's public key.
+  /// The last agreed key, with the public key of the provider.
   private var agreed: (publicKey: [UInt8], key: SharedSecret)?
 
   /// Creates the pair from 32 random bytes.

@@ -135,8 +135,9 @@ final class Conversation {
   /// Sends an encrypted request and returns the decrypted answer, which must be of an expected type.
   ///
   /// `write` writes the members of the inner object, whose bytes are wiped. With `progress`, the request can
-  /// move money or creates something: it is recorded as sent first, and a missing or unreadable answer throws
-  /// with effect unknown. `believesRefusal` says that an answer with a failure in words is enough proof.
+  /// move money or creates something. Then it is recorded as sent first, and a missing or unreadable answer
+  /// throws with effect unknown. With `believesRefusal`, an answer with the text of a failure is enough
+  /// proof.
   func ask(
     _ action: String,
     wanting types: [String],
@@ -344,7 +345,7 @@ package final class ConversationsAhead: Sendable {
   private let most: Int
   private let make: @Sendable () -> Exchanges
 
-  /// Creates a pool of at most `most` connections. `make` returns what a thread needs to open one.
+  /// Creates a pool of at most `most` connections. `make` returns the parts that a thread needs to open one.
   package init(most: Int, make: @escaping @Sendable () -> Exchanges) {
     self.most = most
     self.make = make
@@ -390,7 +391,7 @@ package final class ConversationsAhead: Sendable {
       state.withLock { state in
         state.opening -= 1
         state.idle.append(carrier)
-        // After a failure, the next payment opens its own connection and reports the reason.
+        // After a failure, the next payment opens a connection itself and reports the reason.
         if let opened { state.ready.append(opened) }
       }
     }

@@ -1,6 +1,6 @@
 internal import TenderModel
 
-/// The words of Pay Theory's documents, with their meanings.
+/// The terms in Pay Theory's documents, with their meanings.
 enum Vocabulary {
   /// The processor's codes in `status.reason.error_code`.
   private static let processorCodes = Explanation.embedded("PayTheory", [.processorCode])

@@ -312,7 +312,7 @@ extension Fault {
     )
   }
 
-  /// Pay Theory refused the request. `hint` says what to do next.
+  /// Pay Theory refused the request. `hint` is the next step.
   static func refused(_ what: String, hint: String = "nothing was done at the provider") -> Fault {
     Fault(.rejected, code: "graphql_refused", cause: .refused, "Pay Theory \(what)", hint: hint)
   }

@@ -49,7 +49,7 @@ struct Mutation {
 
   // MARK: The requests
 
-  /// Charges a stored method, or authorizes it. `fee` is added to what the payer pays.
+  /// Charges a stored method, or authorizes it. `fee` is added to the payer's amount.
   static func pay(
     _ order: PaymentOrder,
     by method: String,

@@ -37,11 +37,11 @@ package struct PayTheoryConfiguration: Sendable {
   package var key: APIKey
   package var merchantUID: String?
   package var secretKey: SharedSecret?
-  /// Base addresses that replace the provider's scheme, host and port; nil for its own.
+  /// Base addresses that replace the provider's scheme, host and port; nil for the real ones.
   package var tokenBase: String?
   package var socketBase: String?
   package var graphQLBase: String?
-  /// Whether any base address is set. Then the provider's own hosts must not be used.
+  /// Whether any base address is set. Then the provider's real hosts must not be used.
   package var isRedirected = false
   /// Whether a payment without a hold runs part 1 with confirmation, and then part 2.
   ///
@@ -63,7 +63,7 @@ package struct PayTheoryConfiguration: Sendable {
     (self.merchantUID, self.secretKey) = (merchantUID, secretKey)
   }
 
-  /// Throws `auth` or `usage` if an order lacks credentials or addresses. Nil stands for a look-up.
+  /// Throws `auth` or `usage` if an order lacks credentials or addresses. Nil means a look-up.
   func checkReady(for order: Order?, of payment: Payment?) throws(Fault) {
     switch order {
     case nil: _ = try merchant(for: "a look-up")

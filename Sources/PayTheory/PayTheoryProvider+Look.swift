@@ -113,7 +113,7 @@ extension PayTheoryProvider {
     guard isSame(found, payment) else { throw .otherPayment(id) }
     let receipt = Transactions.id(found)
     let amount = operation.amount ?? 0
-    // A journal of an earlier version knows only its own refunds.
+    // A journal of an earlier version has only its refunds.
     let before = kept?.refunded ?? payment.refunded()
     let followers = try graphQL.transactions("parent_id", receipt, limit: 50).filter {
       $0.text("parent_id") == receipt && !progress.otherIDs.contains(Transactions.id($0))

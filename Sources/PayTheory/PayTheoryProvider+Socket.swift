@@ -177,7 +177,7 @@ extension PayTheoryProvider {
       "host:tokenize",
       wanting: ["tokenize_complete"],
       progress,
-      // The request moves no money, so a refusal in words is believed.
+      // The request moves no money, so a refusal as a text is believed.
       believesRefusal: true
     ) { requests.tokenize(order, &$0) }
     return try Replies.token(answer.body)

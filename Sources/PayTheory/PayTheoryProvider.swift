@@ -7,7 +7,7 @@ package struct PayTheoryProvider: Provider {
   package static let name = ProviderName("paytheory")
   let context: PayTheoryContext
 
-  /// Connections opened in advance; nil if each payment opens its own.
+  /// Connections opened in advance; nil if each payment opens one itself.
   let ahead: ConversationsAhead?
 
   package init(_ context: PayTheoryContext, ahead: ConversationsAhead? = nil) {

@@ -79,7 +79,7 @@ struct Requests {
     ])
   }
 
-  /// Writes `payment_method_data` (README, 4.3). It is empty for cash, which has its own member (README,
+  /// Writes `payment_method_data` (README, 4.3). It is empty for cash, which has another member (README,
   /// 4.11).
   private func writeMethod(_ instrument: Instrument?, _ json: inout JSONWriter) {
     json.name("payment_method_data")

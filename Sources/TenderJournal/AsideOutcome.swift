@@ -89,13 +89,14 @@ struct AsideOutcome {
     ]
   }
 
-  /// Returns what a database knows that has this payment, or none, for the reference.
+  /// Returns how much of this outcome a payment of a database has. `found` is the payment of the reference,
+  /// or nil.
   func standing(in found: Payment?) -> Standing {
     guard let found, found.key == key, found.createdAt == payment.createdAt || over == nil,
       found.version >= over ?? 0, let place = places(in: found)?[sequence]
     else { return .forgot }
     guard found.version != over, let current = found[place] else { return .lacks }
-    // An outcome that is unknown itself tells nothing that a later version does not know.
+    // An outcome that is unknown itself adds nothing to a later version.
     return current.isUnknown && payment[sequence]?.isUnknown == false ? .lacks : .knows
   }
 

@@ -77,7 +77,7 @@ struct Checksum {
 
 /// The key of the fingerprints, which compare values that the journal does not store as typed.
 ///
-/// It is in its own file, so that a copied journal reveals nothing.
+/// It is in a separate file, so that a copied journal reveals nothing.
 struct FingerprintKey {
   /// The path of the file, which is created when the key is first needed.
   let path: String

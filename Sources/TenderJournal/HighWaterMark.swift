@@ -16,7 +16,7 @@ final class HighWaterMark {
     var link: String
     /// Milliseconds since 1970.
     var time: Int
-    /// Whether any request went to another side than the simulator of its own folder.
+    /// Whether any request went elsewhere than to the simulator of this folder.
     var isOutside: Bool
   }
 

@@ -68,7 +68,7 @@ package enum PaymentRow {
   /// Returns the values of the columns.
   package static func values(_ payment: Payment) -> Row { table.row(Source(payment)) }
 
-  /// The columns that a payment keeps when another state of it is merged.
+  /// The columns that do not change when another state of the payment is merged.
   private static let own: Set<String> = ["created", "updated", "version", "merchant"]
 
   /// Merges another state of a payment into it, except for operations and observations.

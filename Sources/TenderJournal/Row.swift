@@ -247,8 +247,8 @@ package struct Row: Sendable {
   /// Returns the checksum of all values that are not null, with their names. So a new column changes no
   /// checksum.
   ///
-  /// `parts` are included: for a payment the checksums of its operations in order, for an operation the text
-  /// of its preparation, for a line of the history the link of the line before.
+  /// `parts` are included. For a payment they are the checksums of its operations in order. For an operation
+  /// it is the text of its preparation. For a line of the history it is the link of the line before.
   package func sum(_ parts: [String?] = []) -> String {
     var sum = Checksum(room: 1024)
     for column in columns.summed {

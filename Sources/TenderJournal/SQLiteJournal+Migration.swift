@@ -110,7 +110,7 @@ extension SQLiteJournal {
         throw .damagedRow(row.text("reference") ?? "")
       }
       for operation in made.operations {
-        // The attempt keeps its row number, and so its preparation.
+        // The row number of the attempt does not change, so its preparation stays with it.
         let own = operation.isAttempt ? row.number("row") ?? 0 : next
         if !operation.isAttempt { next += 1 }
         try made.change(operation.sequence) { $0.row = own }

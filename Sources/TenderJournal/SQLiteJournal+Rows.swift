@@ -83,7 +83,7 @@ extension SQLiteJournal {
     try append(row, after: last?[1].text)
   }
 
-  /// Adds a line after the link of the one before. Returns its own link.
+  /// Adds a line after the link of the one before. Returns the link of the new line.
   @discardableResult
   func append(_ row: Row, after link: String?) throws(Fault) -> String {
     let own = row.sum([link])

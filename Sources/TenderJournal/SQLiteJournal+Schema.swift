@@ -34,9 +34,9 @@ extension SQLiteJournal {
 
   /// The tables. The lines of the history have consecutive numbers.
   ///
-  /// In `journal`, `loss` says how a loss was found, `copied` when the file was written as a copy, `place`
-  /// where it was last opened and when its file was created. `earlier_line` and `earlier_link` are the newest
-  /// line of a version before 7.
+  /// In `journal`, `loss` is how a loss was found, and `copied` is when the file was written as a copy.
+  /// `place` is where the file was last opened, and when it was created. `earlier_line` and `earlier_link`
+  /// are the newest line of a version before 7.
   static let tables = """
     CREATE TABLE payment (
       row INTEGER PRIMARY KEY, \(dialect.list(PaymentRow.columns)), sum TEXT NOT NULL,

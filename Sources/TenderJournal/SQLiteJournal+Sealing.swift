@@ -2,7 +2,7 @@ import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// Seals preparations with a secret, each with its own key, and tracks unused and used keys.
+/// Seals preparations with a secret, each with a separate key, and tracks unused and used keys.
 ///
 /// A key moves from the table `fresh` into the sealed text. The transaction that deletes the text adds the
 /// key to `burnt`. The key file is overwritten afterwards. If the process is killed in between, the next one
@@ -81,7 +81,7 @@ extension SQLiteJournal {
   /// Destroys used keys that a killed process or a power cut left.
   func destroyBurntKeys() {
     guard let burnt = try? slots("burnt"), burnt.contains(where: keys.has) else { return }
-    // The transaction keeps other processes from creating a key in the same place.
+    // During the transaction, no other process can create a key in the same place.
     try? database.transaction { () throws(Fault) in
       for slot in try slots("burnt") { keys.destroy(slot) }
     }

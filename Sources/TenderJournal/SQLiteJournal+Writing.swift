@@ -251,7 +251,7 @@ extension SQLiteJournal {
   /// Makes a deleted secret unreadable: destroys its key, or erases its bytes if it was not sealed.
   func forget(_ secret: String) {
     guard !SealingKeys.isSealed(secret) else { return keys.destroy(of: secret) }
-    // Another process may have finished its own erasure meanwhile.
+    // Another process may have finished its erasure meanwhile.
     try? unfinished.make()
     mustEraseLater = true
     // The state is already written. It does not fail if a reader delays the erasure of old bytes.

@@ -7,8 +7,8 @@ import TenderSystem
 /// Each row has a checksum, the lines of the history form a chain, and a mark outside of the folder has the
 /// chain's position.
 package final class SQLiteJournal: Journal, @unchecked Sendable {
-  // Unchecked: one thread uses a journal and its database. Each worker of a batch opens its own, and they
-  // synchronize by the file's locks.
+  // Unchecked: one thread uses a journal and its database. Each worker of a batch opens a separate one, and
+  // they synchronize by the file's locks.
 
   let database: Database
   let folder: String
@@ -19,13 +19,13 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
   /// The writer in the history: `USER@MACHINE`.
   let by: String
   let locks: LockFile
-  /// Whether many threads of the process write. Then one sync serves several commits, more keys are created
-  /// at a time, and the caller decides when erased bytes must be gone.
+  /// Whether many threads of the process write. Then one sync serves several commits, and more keys are
+  /// created at a time. The caller decides when erased bytes must be gone.
   let sharesWork: Bool
   var mustEraseLater = false
   /// The opened database file. Another file at its path is another journal.
   let file: PlainFile.Identity?
-  /// Whether requests go to another side than the simulator of its own folder.
+  /// Whether requests go elsewhere than to the simulator of this folder.
   var isOutside = false
   /// The file of the last locks.
   private(set) var lockFile: PlainFile.Identity?
@@ -88,8 +88,8 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
         + "PRAGMA wal_autocheckpoint = \(sharesWork ? 1000 : 250)"
     )
     let found = try versionFound()
-    // The header says that there was a log, which is missing now.
-    // Versions 1 and 2 removed it at every close.
+    // By its header, the file had a log, which is missing now. Versions 1 and 2 removed the log at every
+    // close.
     var isLogLost = lacksLog && found > 2
     if isLogLost { isLogLost = try database.isLogged }
     if found == 0 { try create() } else if found < Self.version { try migrate() }
@@ -117,7 +117,7 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     return found
   }
 
-  /// Records that requests go to another side than the simulator of its own folder from now on.
+  /// Records that requests go elsewhere than to the simulator of this folder from now on.
   package func reachesOutside() { isOutside = true }
 
   /// The mark of an unfinished erasure. It is created before the change that needs it.

@@ -3,8 +3,8 @@ import TenderModel
 
 /// Keys that seal preparations in the journal, one for each, in a file beside it.
 ///
-/// SQLite's log keeps old bytes until it is emptied, which takes four syncs. Overwriting a preparation's key
-/// destroys it at once. Keys are created many at a time and are on the disk before they are used, so that no
+/// SQLite's log has old bytes until it is emptied, which takes four syncs. Overwriting a preparation's key
+/// destroys it at once. Keys are created many at a time, and are on the disk before they are used. So no
 /// payment waits for a sync. Texts are sealed with libsodium's `crypto_secretbox`.
 final class SealingKeys: @unchecked Sendable {
   // Unchecked: one thread uses a journal and its keys.

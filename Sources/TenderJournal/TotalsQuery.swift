@@ -36,7 +36,7 @@ struct TotalsQuery {
 
   /// The tables and the tests of the rows to sum.
   ///
-  /// A card refund with its own reference is also an operation of the original payment, and counts there.
+  /// A card refund with a separate reference is also an operation of the original payment, and counts there.
   var source: Statement {
     let p = alias
     return """

@@ -193,7 +193,7 @@ struct Advices {
 extension Payment {
   /// Returns the command that refunds an amount in minor units to the card at the reader.
   ///
-  /// The command has its own reference, so that it refunds once even if it is run twice.
+  /// The command has a fixed reference, so that it refunds once even if it is run twice.
   func cardRefund(_ amount: Int) -> String {
     let money = currency.map { Money(minorUnits: amount, currency: $0).decimalText }
     // If a refund of this amount was begun, the command continues it.
@@ -289,7 +289,7 @@ extension SalePreparation {
 }
 
 extension Payment {
-  /// The newest receipt of the current attempt. A capture or void has its own receipt.
+  /// The newest receipt of the current attempt. A capture or void has a separate receipt.
   var receipt: JSONObject? {
     ([attempt].compactMap(\.self) + followers).filter { $0.isAttempt || $0.link == nil }
       .compactMap { $0.result["receipt"]?.object }.last

@@ -13,7 +13,7 @@ struct AuthorisationAnswer {
   let isCompletionRequired: Bool
   /// The issuer's data for the chip: tags 8A, 91, 71, 72.
   let issuerData: [TLV]
-  /// Further actions that the acquirer asks for, in its own names: `{"ActnTp","MsgToPres":{"MsgDstn",…}}`.
+  /// Further actions that the acquirer asks for, with its names: `{"ActnTp","MsgToPres":{"MsgDstn",…}}`.
   let actions: [JSONObject]
 
   /// Reads a body; nil if a mandatory part is missing or does not fit the sale.

@@ -1,6 +1,6 @@
 package import TenderModel
 
-/// The words of Toro's documents, ISO 20022 and ISO 8583, with their meanings.
+/// The terms in Toro's documents, ISO 20022 and ISO 8583, with their meanings.
 extension ToroProvider {
   /// Every page of `tender explain`.
   package static let explanations = Explanation.embedded("Toro")

@@ -136,7 +136,7 @@ struct Gateway {
     let page = Explanation.embedded("Toro", [.rejection]).first { $0.code == reason }
     let meaning = page.map { " (\($0.meaning))" } ?? ""
     var fault = Fault.toro(
-      // The answer's root says which side rejects, whatever message was sent.
+      // The answer's root names the side that rejects, for any message.
       root.name == "TermnlMgmtRjctn" ? .terminalManagerRejected : .acceptorRejected,
       "Toro rejected the \(kind.rawValue): \(reason)\(meaning)" + (words.map { ": \($0)" } ?? ""),
       hint: reason == "SECU"
@@ -200,10 +200,10 @@ struct Gateway {
 
   /// Sends an advice until it is answered or time runs out. Returns the answer's body.
   ///
-  /// Each repetition is a new exchange about the same transaction, counted from `repetition` on, with its own
+  /// Each repetition is a new exchange about the same transaction, counted from `repetition` on, with a new
   /// permit. APPR, DECL and a rejection are answers and end it. Any other result means that the advice was
-  /// not processed yet. DPMG says that the exchange was used before: the advice arrived twice and the first
-  /// may have been processed, so it is repeated too. Throws with effect unknown if no answer came.
+  /// not processed yet. DPMG means that the exchange was used before. Then the advice arrived twice and the
+  /// first may have been processed, so it is repeated too. Throws with effect unknown if no answer came.
   func advise(
     _ progress: Progress,
     repetition first: Int,

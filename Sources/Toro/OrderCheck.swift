@@ -95,7 +95,7 @@ extension ToroProvider {
     }
   }
 
-  /// If nobody can compare the signature, the sale is refused before money moves.
+  /// If no person can compare the signature, the sale is refused before money moves.
   private func checkSignature(_ order: SaleOrder) throws(Fault) {
     guard !order.isRefund else { return }
     let options = context.options

@@ -2,7 +2,7 @@ import TenderModel
 
 /// A card as the reader reports it. Its number is encrypted, the rest is in the clear.
 package struct PresentedCard: Sendable {
-  /// How the card was read, in the receipt's documented words.
+  /// How the card was read, with the receipt's documented names.
   package enum Interface: String, Sendable { case contact, contactless, magswipe }
 
   package let interface: Interface

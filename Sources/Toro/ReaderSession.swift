@@ -18,7 +18,7 @@ struct ReaderSession: Sendable {
     /// The customer's signature; nil if there is none.
     case signature([UInt8]?)
     case compared(Bool)
-    /// The approval must be undone before it is shown. It has the error and its reason in words.
+    /// The approval must be undone before it is shown. It has the error and a text with its reason.
     case abandoned(ToroError, String)
   }
 
@@ -67,9 +67,9 @@ struct ReaderSession: Sendable {
     case idle
     case settingUp([ReaderCommand])
     case menu
-    /// The reader was told to report cards. The value is what it reported.
+    /// The reader was told to report cards. The value is its report so far.
     case arming(Presented)
-    /// Waiting for a card. `isTapping` says whether the reader's contactless command runs.
+    /// Waiting for a card. `isTapping`: the reader's contactless command runs.
     case waiting(Presented, isTapping: Bool)
     case chip(Presented)
     case pin(PresentedCard)
@@ -101,7 +101,7 @@ struct ReaderSession: Sendable {
 
     var isNothing: Bool { slot == .empty && stripe == nil }
 
-    /// Records an unsolicited message. Returns false if it says nothing about a card.
+    /// Records an unsolicited message. Returns false if it is not about a card.
     mutating func take(_ message: ReaderMessage) -> Bool {
       let objects = message.template.objects
       guard let status = objects[tag: 0x48], status.count == 2 else { return false }

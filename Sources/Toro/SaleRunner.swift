@@ -12,7 +12,7 @@ final class SaleRunner {
   private var link: ReaderLink?
   var sale: SaleIdentity
   var answer: AuthorisationAnswer?
-  /// Whether the card itself declined, whatever the acquirer answered.
+  /// Whether the card itself declined, with any answer of the acquirer.
   private(set) var isDeclinedByCard = false
   private(set) var signatureVerificationFailed = false
   private var isStopTold = false

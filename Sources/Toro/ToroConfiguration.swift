@@ -41,7 +41,7 @@ package struct ToroConfiguration: Sendable {
   /// Readers that must not be used for this sale; nil for none.
   package var refusedReaders: RefusedReaders?
 
-  /// Identifies a simulated reader by its own data.
+  /// Data that identify a simulated reader.
   package struct RefusedReaders: Sendable, Hashable {
     /// Serial numbers (tag 9F1E).
     package var serials: Set<String>
@@ -88,13 +88,13 @@ package struct SaleOptions: Sendable {
   package var signatureMode = SignatureMode.app
   /// A picture or other file with the customer's signature.
   package var signature: [UInt8]?
-  /// Whether the merchant says that the signature matches; nil to ask.
+  /// The merchant's answer whether the signature matches; nil to ask.
   package var signatureMatches: Bool?
 
   package init() {}
 }
 
-/// The attendant at the till, who answers questions.
+/// The attendant at the till. The program can ask the attendant.
 package protocol Attendant: Sendable {
   /// Whether the attendant can be asked. The simulated attendant signs and agrees by itself.
   var canCompare: Bool { get }

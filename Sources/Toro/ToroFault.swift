@@ -44,7 +44,7 @@ package enum ToroError: String, Sendable, CaseIterable {
     }
   }
 
-  /// The side that cancelled, in the documented words of `CancellationType`.
+  /// The side that cancelled, with the documented names of `CancellationType`.
   var cancellationType: String? {
     switch self {
     case .customerCancelled: "customer"

@@ -175,7 +175,7 @@ extension ToroProvider {
     )
   }
 
-  /// Tests the gateway and the credentials. Returns its answer in words.
+  /// Tests the gateway and the credentials. Returns a description of its answer.
   package func checkGateway() throws(Fault) -> String {
     let body = try ask(Messages.diagnostic)
     let isThere =
@@ -186,7 +186,7 @@ extension ToroProvider {
     return "the gateway answered, its security trailer fits" + isThere + maintenance
   }
 
-  /// Reports this terminal's state. Returns the terminal manager's answer in words.
+  /// Reports this terminal's state. Returns a description of the terminal manager's answer.
   package func checkTerminalManager() throws(Fault) -> String {
     let body = try ask(Messages.statusReport)
     let what = body.name == "MgmtPlan" ? "a management plan" : "a configuration"

@@ -96,7 +96,7 @@ final class Client: Sendable {
 
   /// Sends a request, with retries while there is time, and returns the answer.
   ///
-  /// A retry is harmless, because the request is a read or has an idempotency key. Each retry has its own
+  /// A retry is harmless, because the request is a read or has an idempotency key. Each retry has a new
   /// permit. Throws with effect unknown if a request that can move money may have been executed.
   private func send(_ call: Call) throws(Fault) -> Answer {
     let deadline = Deadline(in: configuration.timeout, on: context.clock)
@@ -366,8 +366,7 @@ final class Client: Sendable {
 
   /// Reads the current state of a payment or mandate.
   ///
-  /// To decide an attempt, the answer must name that attempt. A look-up of an id shows whatever the provider
-  /// answers.
+  /// To decide an attempt, the answer must name that attempt. A look-up of an id shows any answer.
   func resource(
     _ kind: Payment.Kind,
     _ id: String,

@@ -70,7 +70,7 @@ struct FlowRunner {
     }
   }
 
-  /// Returns what a failure means if the bank may execute the payment while no process watches it.
+  /// Returns the meaning of a failure if the bank may execute the payment while no process watches it.
   ///
   /// `isGiven`: a consent or form was accepted. `isShown`: the payer was sent to the bank.
   private func unwatched(
@@ -155,7 +155,7 @@ struct FlowRunner {
     var writer = JSONWriter()
     writer.write(.object(body))
     defer { writer.wipe() }
-    // Each submission has its own key, because the same form may be sent twice on purpose.
+    // Each submission has a separate key, because the same form may be sent twice on purpose.
     let answer = try client.post(
       Paths.resource(resource.kind, resource.id) + tail,
       writer.bytes,
@@ -237,7 +237,7 @@ struct FlowRunner {
     return outcome
   }
 
-  /// Cancels a payment (README, 8.1) and looks at it. The look counts, whatever the answer was.
+  /// Cancels a payment (README, 8.1) and looks at it. Only the look counts, not the answer.
   ///
   /// Throws with effect unknown if no look succeeds.
   func cancel(_ resource: Resource, key: String? = nil) throws(Fault) -> Resource {

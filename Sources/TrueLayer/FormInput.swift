@@ -69,7 +69,7 @@ package struct FormInput: Sendable, Hashable {
     return .object(object)
   }
 
-  /// Returns the problem with a value, in words that do not repeat it; nil if there is none.
+  /// Returns the problem with a value, without repeating it; nil if there is none.
   package func problem(with value: String) -> String? {
     if value.isEmpty { return isMandatory ? "a value is required" : nil }
     if type == "select" {
@@ -127,7 +127,7 @@ package struct Choice: Sendable, Hashable {
   package let name: String
   /// Whether the provider recommends this choice.
   package var isRecommended = false
-  /// More words to search it by.
+  /// More names for searches.
   package var aliases: [String] = []
 }
 

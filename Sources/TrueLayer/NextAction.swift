@@ -12,7 +12,7 @@ package enum NextAction: Sendable, Hashable {
   case retry([String])
   case other(String)
 
-  /// The choices that a payer makes, in TrueLayer's words.
+  /// The choices that a payer makes, as TrueLayer names them.
   package enum Selection: String, Sendable {
     case branch = "branch_selection"
     case scheme = "scheme_selection"
@@ -85,7 +85,7 @@ extension NextAction {
     }
   }
 
-  /// The action's name in TrueLayer's words.
+  /// TrueLayer's name of the action.
   var type: String {
     switch self {
     case .providerSelection: "provider_selection"

@@ -9,7 +9,7 @@ struct Resource: Sendable {
   /// The trace id of the answer with this resource.
   var traceID: String?
 
-  /// The status in TrueLayer's words. Unknown ones are possible.
+  /// The status, as TrueLayer names it. Unknown names are possible.
   var status: String { body.text("status") ?? "authorization_required" }
 
   var next: NextAction? { NextAction(body["authorization_flow"]?["actions"]?["next"]) }
@@ -240,7 +240,7 @@ struct FailureReason {
   }
 }
 
-/// The outcomes of resources, in the words of TrueLayer's iOS SDK (README, 5.4).
+/// The outcomes of resources, with the names of TrueLayer's iOS SDK (README, 5.4).
 extension Resource {
   /// The outcome for `transact` and `confirm`: a state, an error, or the next action.
   var outcome: Outcome {
@@ -279,7 +279,7 @@ extension Resource {
     }
   }
 
-  /// The outcome of a look-up, in the words of `transact` and of the status commands.
+  /// The outcome of a look-up, in the form of `transact` and of the status commands.
   var lookedUp: Outcome {
     var outcome = outcome
     outcome.shown = statusResult

@@ -91,7 +91,7 @@ package final class AccessTokens: Sendable {
   }
 }
 
-/// Answers the questions of a flow that the options leave open, by asking a person at a terminal if there is
+/// Answers the questions of a flow that the options leave open. It asks a person at a terminal if there is
 /// one.
 package protocol FlowGuide: Sendable {
   /// Asks for one of several choices and returns its id; nil if there is no terminal.

@@ -112,7 +112,7 @@ package struct TrueLayerProvider: Provider {
     }
   }
 
-  /// Sends a creation again whose answer was lost. The answer has what the first one created.
+  /// Sends a creation with a lost answer again. The answer has the resource that the first one created.
   ///
   /// If it is refused after the lifetime of an unauthorized resource, the payment has ended.
   private func createAgain(_ progress: Progress) throws(Fault) -> Outcome {

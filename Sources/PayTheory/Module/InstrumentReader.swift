@@ -139,7 +139,7 @@ struct InstrumentReader {
     address: billingaddress billing
     """
 
-  /// Returns the member that a key of another program stands for; nil for a key that stands for none.
+  /// Returns the member with the meaning of another program's key; nil for an unknown key.
   private static func meaning(of key: String, among known: [String]) -> String? {
     let plain = key.lowercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
     for line in otherNames.split(separator: "\n") {
@@ -154,7 +154,7 @@ struct InstrumentReader {
   private static func check(_ object: JSONObject, _ known: [String], place: String) throws(Fault) {
     for member in object.members {
       guard known.contains(member.key) else {
-        // A typed key may be a card number in the wrong place, so only near misses of known keys are shown.
+        // A typed key may be a card number in the wrong place. So only near misses of known keys are shown.
         let meant =
           meaning(of: member.key, among: known)
           ?? Suggestion.nearest(to: member.key, among: known)

@@ -82,7 +82,7 @@ extension Keys {
     "postal_code", "country",
   ]
 
-  /// The options that are stored in the content of a payment under their own names, where `find` finds them.
+  /// The options that are stored in the content of a payment under their names, where `find` finds them.
   ///
   /// Only names that end in `-code` or `-id` are indexed (`SearchTerm`).
   static let stored = [Keys.accountCode, Keys.invoiceID, Keys.recurringID]

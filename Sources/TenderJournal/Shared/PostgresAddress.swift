@@ -127,11 +127,12 @@ package struct PostgresAddress: Sendable, Hashable {
     )
   }
 
-  /// Returns the options for libpq: the address, and defaults for what neither it nor the environment sets.
+  /// Returns the options for libpq: the address, and defaults for options that neither it nor the environment
+  /// sets.
   ///
-  /// A server on another machine is verified, unless the address, `PGSSLMODE` or the service file say
-  /// otherwise. `roots` is the file of root certificates. `writes` asks for a server that accepts writes if
-  /// several are named. Throws `usage` for an address that libpq cannot read.
+  /// A server on another machine is verified, unless the address, `PGSSLMODE` or the service file turns that
+  /// off. `roots` is the file of root certificates. `writes` asks for a server that accepts writes if several
+  /// are named. Throws `usage` for an address that libpq cannot read.
   func options(
     roots: String?,
     writes: Bool,

@@ -38,8 +38,8 @@ private import Glibc
         || ["25006", "53300", "55000"].contains(code)
     }
 
-    /// Errors that a retry cannot fix, in libpq's words. The codes of a refused connection are only in the
-    /// text (SQLSTATE, classes 28 and 3D), and libpq's own errors have none.
+    /// Texts of libpq for errors that a retry cannot fix. The codes of a refused connection are only in the
+    /// text (SQLSTATE, classes 28 and 3D). libpq's errors have none.
     private static let lasting = [
       ":  28000: ", ":  28P01: ", ":  3D000: ", "SSL", "certificate", "password",
       "translate host name", "invalid",

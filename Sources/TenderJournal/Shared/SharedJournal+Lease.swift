@@ -8,7 +8,7 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Leases: a row says which process may use a reference, and until when.
+/// Leases: a row names the process that may use a reference, and the end of that time.
 extension SharedJournal {
   /// A lease on a reference.
   struct Lease {

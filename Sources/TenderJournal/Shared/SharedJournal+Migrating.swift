@@ -4,7 +4,7 @@ import TenderSystem
 
 /// Creates the tables, or upgrades those of older versions.
 extension SharedJournal {
-  /// Creates the tables, or upgrades them to this version. Returns what it did, in words.
+  /// Creates the tables, or upgrades them to this version. Returns a description of the changes.
   ///
   /// After an interruption, running it again continues. Throws `state` (`journal_newer`) for a newer version.
   package func migrate() throws(Fault) -> String {

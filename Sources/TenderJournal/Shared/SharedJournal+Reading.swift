@@ -171,7 +171,7 @@ extension SharedJournal {
   }
 }
 
-/// Reads many payments in pages. Each page is its own statement, so that nothing stays open in between.
+/// Reads many payments in pages. Each page is a separate statement, so that nothing stays open in between.
 extension SharedJournal {
   /// The sizes of pages. The first is small, because most readers want only the newest payments.
   private static let pages = (first: 60, further: 1000)

@@ -40,7 +40,7 @@ extension SharedJournal {
     return problems
   }
 
-  /// Returns the problem of a payment as the words around its name.
+  /// Returns the problem of a payment as a text around its name.
   private func problem(
     of found: Found,
     _ line: [Database.Value]?
@@ -85,14 +85,14 @@ extension SharedJournal {
 
   package var markProblem: String? { mark.problem }
 
-  /// Stores on this machine what was written: the event's place and checksum, at its time.
+  /// Stores the last write on this machine: the event's place and checksum, at its time.
   func raiseMark(_ write: Write, _ row: Int) {
     var written = write.payment
     written.row = row
     mark.raise(to: position(of: written, write.sum), latest: clock.now)
   }
 
-  /// Stores what was read. If a later database lacks it, it was restored.
+  /// Stores the last event that was read. If a later database lacks it, it was restored.
   func raiseMarkToSeen() {
     // While something is missing, the mark is not replaced.
     guard let seen, missing == nil else { return }
@@ -226,7 +226,7 @@ extension SharedJournal {
     package let place: String
     package let server: String
     package let usesTLS: Bool
-    /// The verification of its certificate, in libpq's words.
+    /// The verification of its certificate, as libpq names it.
     package let sslMode: String
     package let isStandby: Bool
     /// The milliseconds by which this machine's clock is ahead of the server's, plus or minus `precision`.

@@ -92,7 +92,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   /// Creates a journal that connects on first use.
   ///
   /// Throws `state` if this machine's files cannot be used. Without a key of the fleet, secrets are sealed
-  /// with this machine's own key (`journal.key`), and no other machine can unseal them.
+  /// with this machine's key (`journal.key`). Then no other machine can unseal them.
   package init(
     _ settings: Settings,
     redactor: Redactor,

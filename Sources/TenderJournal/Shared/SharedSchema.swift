@@ -1,6 +1,7 @@
 /// The tables of a shared journal, and the rights of each role.
 ///
-/// Plain SQL for PostgreSQL 13 and later. Every name has its schema, because a pooler keeps no search path.
+/// Plain SQL for PostgreSQL 13 and later. Every name has its schema, because a pooler does not preserve a
+/// search path.
 package enum SharedSchema {
   /// The version of the tables. Each change raises it, also an added column.
   static let version = 2 + StoredTables.added
@@ -195,7 +196,7 @@ package enum SharedSchema {
         + "TO tender_auditor",
     ] + stamps
 
-  /// Server functions that record the logged-in user, whatever the program claims.
+  /// Server functions that record the logged-in user, independent of the program.
   ///
   /// They add it before "by", and require a line of the history for each deleted preparation. The tables'
   /// owner is trusted.

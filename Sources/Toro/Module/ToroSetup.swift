@@ -42,7 +42,7 @@ extension ProviderSettings {
     return configuration
   }
 
-  /// Identifies the simulated reader by its own data.
+  /// Data that identify the simulated reader.
   private var refusedReaders: ToroConfiguration.RefusedReaders {
     let simulated = session.simulated(ToroProvider.name)
     return ToroConfiguration.RefusedReaders(

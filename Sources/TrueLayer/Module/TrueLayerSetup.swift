@@ -26,7 +26,7 @@ extension ProviderSettings {
   private func learned(_ text: String?) -> SharedSecret? {
     guard let text else { return nil }
     session.redactor.learn(text)
-    // A provider that echoes a key may echo single lines of it.
+    // A provider that repeats a key in an answer may repeat single lines.
     for line in text.split(separator: "\n") where line.count > 40 {
       session.redactor.learn(String(line))
     }
@@ -53,7 +53,7 @@ extension ProviderSettings {
     let text =
       invocation[Keys.redirectURL] ?? section.text("redirect_url")
       ?? TrueLayerConfiguration.defaultRedirectURL
-    // A merchant's app may use its own scheme.
+    // A merchant's app may use a special scheme.
     let isAddress = text.firstRange(of: "://").map { $0.lowerBound > text.startIndex } ?? false
     guard isAddress, text.utf8.count <= 2048, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
     else {
