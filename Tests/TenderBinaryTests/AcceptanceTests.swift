@@ -212,12 +212,12 @@ struct Story {
   }
 }
 
-/// `tender simulator serve` as a process of its own.
+/// `tender simulator serve` in a separate process.
 final class Server {
   private let binary: Binary
   private let process: Process
   let port: Int
-  /// The variables that it says to set, with their addresses.
+  /// The variables that it prints, with their addresses.
   let announced: [String: String]
 
   init() throws {

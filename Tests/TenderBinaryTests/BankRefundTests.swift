@@ -12,7 +12,7 @@ import Testing
 
   private let shop: Shop
 
-  /// With a settled payment of 10.00 GBP under the reference A.
+  /// Starts with a settled payment of 10.00 GBP under the reference A.
   init() throws {
     shop = try Shop()
     let paid = try run(
@@ -35,10 +35,10 @@ import Testing
     try run(["refund", "A"] + (amount.map { ["--amount", $0] } ?? []) + more)
   }
 
-  /// What the journal has.
+  /// The payment in the journal.
   private var shown: JSONObject { get throws { try run(["journal", "show", "A"]).record } }
 
-  /// What the provider's own books say in the end.
+  /// The provider's books at the end.
   private var books: LedgerAudit.BankBooks {
     get throws { try LedgerAudit.bankBooks(path: shop.books, reference: "A") }
   }
@@ -61,7 +61,7 @@ import Testing
     #expect(looked["status"] == "refunded" && looked["refunded_amount"] == 1000)
   }
 
-  /// The refund is found out by its own command alone.
+  /// Only the refund's command finishes it.
   @Test(arguments: ["close-before", "close-after"])
   func `a cancel sends no refund that was left unknown`(_ fault: String) throws {
     let lost = try refund("3", ["--sim-fault", "refund:" + fault])
@@ -82,7 +82,7 @@ import Testing
     #expect(try books.refunds == 1)
   }
 
-  /// The payment is what was paid, whatever its refund does.
+  /// A paid payment stays paid during its refund.
   @Test func `a payment stays paid while its refund is on its way`() throws {
     let given = try refund("1").record
     #expect(given["status"] == "succeeded" && given["refunding_amount"] == 100)
@@ -139,7 +139,7 @@ import Testing
     #expect(refused.errorRecord["error"]?["message"]?.text?.contains(member) == true)
   }
 
-  /// The payer was sent to the bank: how the payment ends is not known to whoever cannot look.
+  /// The payer was sent to the bank. Without a look-up, the payment's end is unknown.
   @Test(arguments: ["status:http-404", "status:http-401", "status:garbage"])
   func `a look that fails says nothing about the money`(_ fault: String) throws {
     let binary = try Binary()

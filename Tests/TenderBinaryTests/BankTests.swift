@@ -6,7 +6,7 @@ import Testing
 /// Bank payments and mandates as a user runs them, one command each.
 struct BankStory {
   let binary: Binary
-  /// What each run needs besides: the payer's part, and where they come back.
+  /// Further options of each run: the payer's part, and the address of the return.
   var options: [String] = []
 
   static let payee = [
@@ -192,7 +192,7 @@ struct BankStory {
       #expect(result.output == "")
     }
     #expect(try binary.run("journal", "list", "--json").output == "")
-    // Whoever has the port keeps it; no payment is made.
+    // The process with the port does not lose it, and no payment is made.
     let server = try Server()
     defer { server.stop() }
     var served = binary

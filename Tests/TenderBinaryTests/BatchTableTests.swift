@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// A batch from a CSV file, its table, and what its check finds.
+/// A batch from a CSV file, its table, and the results of its check.
 @Suite struct BatchTableTests {
   private func file(_ text: String, _ binary: Binary) throws -> String {
     let file = binary.home.appending(path: "rows-\(UUID().uuidString).csv")
@@ -81,7 +81,7 @@ import Testing
     #expect(try binary.run("journal", "list", "--json").records.count == 1)
   }
 
-  /// What is refused before any row is run, and what the message names.
+  /// Files that are refused before any row runs, and the name in the message.
   @Test(arguments: [
     ("Order,amount", ["--map", "reference=Ordr"], "'Ordr'"),
     ("Order,amount", [], "'Order'"), ("reference,reference", [], "'reference' twice"),
@@ -110,7 +110,7 @@ import Testing
     #expect(!result.errors.contains("4111"))
   }
 
-  /// Nobody can say where a row begins behind a quote in a wrong place: nothing behind it is run.
+  /// After a quote in a wrong place, the start of the next row is unknown. Nothing after it runs.
   @Test func `stops at a row whose end is not known`() throws {
     let binary = try Binary()
     defer { binary.remove() }
@@ -161,7 +161,7 @@ import Testing
     #expect(rows[3].hasPrefix("4  C  bad_value"))
   }
 
-  /// What the journal and the lines before say about a reference.
+  /// The facts about a reference from the journal and earlier lines.
   @Test func `checks what is known offline`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// The files that a batch opens, and what it leaves in them.
+/// The files that a batch opens, and their contents afterwards.
 extension BatchTests {
   @Test func `runs as many lines at once as may have their files open`() throws {
     let binary = try Binary()

@@ -137,7 +137,7 @@ import FoundationXML
     #expect(first.last?["left"] == .integer(60 - done))
     #expect(first.last?["lines"] == .integer(done) && done < 60)
     #expect(first.dropLast().allSatisfy { $0.text("status") == "succeeded" })
-    // Killed without a word, in the middle of it.
+    // Killed in the middle, without notice.
     let (second, more, _) = try binary.start(["batch", file, "--resume", "--json"])
     _ = more.fileHandleForReading.availableData
     kill(second.processIdentifier, SIGKILL)
@@ -316,7 +316,7 @@ import FoundationXML
     #expect(result.records.last?["ok"] == 12)
   }
 
-  /// What the batch says for all lines is there for those that use it; each line may name its provider.
+  /// An option of the batch counts for the lines that use it. Each line may name its provider.
   @Test func `leaves an option to the lines that use it`() throws {
     let binary = try Binary()
     defer { binary.remove() }
@@ -324,7 +324,7 @@ import FoundationXML
     let file = try write([Self.pay("A1"), sale], binary)
     let result = try binary.run("batch", file, "--device", "simulator", "--ordered", "--json")
     #expect(result.records.map { $0.text("status") } == ["succeeded", "succeeded", nil])
-    // What stands in a line is still refused where it is not used.
+    // An option in a line is still refused if the line does not use it.
     let typed = try write([Self.pay("A2", #","device":"simulator""#)], binary)
     let refused = try binary.run("batch", typed, "--json")
     #expect(refused.records.first?["error"]?["code"] == "bad_options")

@@ -9,9 +9,9 @@ private import Darwin
 private import Glibc
 #endif
 
-/// What the kernel refuses a command the moment it has bounded itself, before it does anything.
+/// The accesses that the kernel refuses to a command as soon as it has restricted itself, before its work.
 @Suite struct BoundsTests {
-  /// A home with what a command has no business with, and things of other processes beside it.
+  /// A home with files that a command must not reach, and resources of other processes beside it.
   private final class Place {
     var binary: Binary
     private var descriptors: [Int32] = []
@@ -46,7 +46,7 @@ private import Glibc
 
     var home: String { binary.home.path }
     var state: String { home + "/.local/state/tender" }
-    /// What may be open, in the order of the report.
+    /// The paths that may be open, in the order of the report.
     var paths: [String] {
       [
         home, secret, foreign, foreign + "/notes", home + "/.local/state", state,
@@ -133,7 +133,7 @@ private import Glibc
           "read /proc/\(getpid())/status", "read /run", "read /var/lib", "read /tmp", "make /tmp",
           "read /dev", "make /dev", "read /dev/ptmx",
         ] {
-          // What is not there yet cannot be opened, and nothing can be made in it.
+          // A missing path cannot be opened, and nothing can be created in it.
           let path = what.split(separator: " ")[1]
           let problem = found[what] ?? found["read \(path)"] ?? 0
           #expect([EACCES, ENOENT].contains(problem), "\(words) \(turn): \(what)")
@@ -193,7 +193,7 @@ private import Glibc
     #expect(found["connect 9"] == ECONNREFUSED)
   }
 
-  // What others run.
+  // Commands of users.
 
   @Test(
     .enabled(if: isWhole, "this kernel has no Landlock with scopes, or no seccomp"),
@@ -220,7 +220,7 @@ private import Glibc
     #expect(found["kill own"] == 0)
     #expect(found["pair stream"] == 0, "libraries wake a thread by it")
     #expect(found["pair path"] != 0)
-    // The kernel compares no port there, so that whatever may listen at one may do both.
+    // The kernel compares no port there. So a command that may listen at one port may do both.
     let mayListen = ["batch", "confirm"].contains(words[0]) || words.contains("sandbox")
     for what in ["listen unbound", "listen udp"] {
       #expect(found[what] == (mayListen ? 0 : EPERM), "\(words): \(what)")
@@ -253,7 +253,7 @@ private import Glibc
     #expect(!listener.wasVisited)
   }
 
-  /// A port of this machine that tells whether anybody came.
+  /// A port of this machine that reports connections.
   private final class Listener {
     let descriptor = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     let port: UInt16

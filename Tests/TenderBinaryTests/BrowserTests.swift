@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// What a test with a real browser needs besides the program.
+/// The tools of a test with a real browser.
 enum BrowserTools {
   static let found: (driver: String, curl: String)? = {
     let find = { (names: [String]) in
@@ -23,7 +23,7 @@ private final class Browser {
   private let curl: String
   private var base = ""
   private var session = ""
-  /// Where it keeps its files.
+  /// The folder of its files.
   private let folder: URL
 
   init(_ tools: (driver: String, curl: String), in folder: URL) throws {
@@ -40,7 +40,7 @@ private final class Browser {
       process.standardOutput = FileHandle.nullDevice
       process.standardError = FileHandle.nullDevice
       try process.run()
-      // curl asks until somebody listens, a second apart.
+      // curl retries each second until the port is open.
       if try send("GET", "/status", patience: "10")["ready"] == true { break }
       process.terminate()
     }
@@ -117,7 +117,7 @@ private final class Browser {
     try send("GET", "/session/\(session)/element/\(find(selector))/text").text ?? ""
   }
 
-  /// Whether an element with this text is there, now or soon: pages come one after the other.
+  /// Whether an element with this text appears, now or soon. Pages come one after the other.
   func shows(_ element: String, _ text: String) throws -> Bool {
     let found = try send(
       "POST",
@@ -135,7 +135,7 @@ private final class Browser {
 
   func quit() {
     _ = try? send("DELETE", "/session/\(session)")
-    // It does not heed SIGTERM.
+    // It ignores SIGTERM.
     _ = try? send("GET", "/shutdown")
     process.waitUntilExit()
   }
@@ -147,7 +147,7 @@ private final class Browser {
   .enabled(if: BrowserTools.found != nil, "chromium, chromium-driver and curl are not installed")
 )
 struct BrowserTests {
-  /// Starts a payment, lets `visit` do what the payer does, and gives what the program printed.
+  /// Starts a payment, lets `visit` act as the payer, and returns the program's output.
   private func pay(_ visit: (Browser, String) throws -> Void) throws -> (Int32, JSONObject) {
     let tools = try #require(BrowserTools.found)
     let server = try Server()

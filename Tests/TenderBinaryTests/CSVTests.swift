@@ -107,7 +107,7 @@ import Testing
     #expect(one.hasPrefix("{\"reference\""))
   }
 
-  /// What another program reads is what the records say.
+  /// Another program reads the same values as in the records.
   @Test(.enabled(if: Judge.has("csv"), "python3 is not installed"))
   func `python reads the same values`() throws {
     let binary = try shop()

@@ -6,8 +6,8 @@ import TenderSystem
 import TenderTestSupport
 import Testing
 
-/// A full disk, a locked journal, a clock that jumps: nothing is sent that is not written down, and
-/// what was sent is charged once.
+/// A full disk, a locked journal, a clock that jumps: no request leaves without a record, and each payment is
+/// charged once.
 @Suite struct CircumstanceTests {
   static let pay = [
     "transact", "--amount", "10.50", "--test-card", "visa", "--json", "--reference",
@@ -18,7 +18,7 @@ import Testing
     #expect(try shop.binary.run(Self.pay + ["FIRST"]).status == 0)
     var shell = shop.binary
     shell.variables["TENDER"] = Binary.path.path
-    // No file may grow beyond so many blocks of 512 bytes: what a full disk does to a write.
+    // No file may grow above some blocks of 512 bytes. A write then fails as on a full disk.
     for blocks in [0, 8, 64, 96, 128] {
       let reference = "FULL\(blocks)"
       let process = Process()
@@ -62,7 +62,7 @@ import Testing
   struct Row: Sendable, CustomTestStringConvertible {
     var words: [String]
     var fault: String
-    /// What a second run may come to.
+    /// The possible exits of a second run.
     var exits: [Int32]
 
     var testDescription: String { fault }
@@ -87,7 +87,7 @@ import Testing
         "mock-payments-gb-redirect",
       ],
       fault: "create:close-after",
-      // An hour later nobody can authorize it any more.
+      // An hour later, the payer can no longer authorize it.
       exits: [0, 13]
     ),
   ]

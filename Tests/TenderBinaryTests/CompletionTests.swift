@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  /// What is typed, what must be offered then, and what must not.
+  /// The typed text, the words that must be offered, and those that must not.
   struct Line: Sendable {
     let typed: String
     let offered: [String]
@@ -77,7 +77,7 @@ import Testing
     return (binary, bin)
   }
 
-  /// What a shell shows after a line was typed and the tabulator pressed.
+  /// Returns a shell's screen after a typed line and the tab key.
   private func screen(_ shell: Shell, _ line: Line) throws -> String {
     let path = try #require(shell.path)
     var (binary, bin) = try shop()
@@ -219,7 +219,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: binary.home.path + "/pwned"))
   }
 
-  /// bash puts an answer in the place of what stands behind the last = or : alone.
+  /// bash replaces only the text after the last = or :.
   @Test func `answers bash with what is left to type`() throws {
     let binary = try Binary()
     defer { binary.remove() }

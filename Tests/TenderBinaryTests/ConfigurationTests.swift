@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// What a provider's section of a profile may hold: known keys, values of their kind.
+/// A provider's section of a profile has only known keys, with values of the right kind.
 @Suite struct ConfigurationTests {
   static let wrong: [(section: String, says: String)] = [
     (#""paytheory":{"two_step":"yes"}"#, "profiles.a.paytheory.two_step is neither true nor false"),

@@ -10,12 +10,12 @@ private import Darwin
 private import Glibc
 #endif
 
-/// What a process that was taken over could reach.
+/// The resources that an attacker in the process could reach.
 @Suite struct ContainmentTests {
   private static let card =
     #"{"number":"4000 0566 5566 5556","expiration":"12/39","security_code":"937"}"#
 
-  /// Whether this kernel can bound all of it.
+  /// Whether this kernel supports all restrictions.
   private static let isWhole =
     tender_system_landlock() >= 4
     && FileManager.default.fileExists(atPath: "/proc/sys/kernel/seccomp/actions_avail")
@@ -83,7 +83,7 @@ private import Glibc
     throws
   {
     let shop = try Shop()
-    // A pipe: reading it waits for whoever writes.
+    // A pipe: reading it waits for its writer.
     let said = shop.binary.home.appending(path: "browser").path
     #expect(unsafe mkfifo(said, 0o600) == 0)
     let script = shop.binary.home.appending(path: "open.sh")
@@ -121,7 +121,7 @@ private import Glibc
     #endif
   }
 
-  /// Asks the helper for addresses; gives what its program wrote down, and the answers.
+  /// Asks the helper to open addresses. Returns the text that its program wrote, and the answers.
   private func open(_ addresses: [String]) throws -> (text: String, answers: [Int32]) {
     let folder = FileManager.default.temporaryDirectory.appending(path: "open-\(UUID().uuidString)")
       .path
@@ -161,7 +161,7 @@ private import Glibc
     #expect(text == "1 \(good)\n")
   }
 
-  /// Where a card's number stands in the memory of a running command.
+  /// Returns the places of a card's number in the memory of a running command.
   private static func places(of number: String, in process: Int32) -> [String: Int]? {
     guard let listing = try? FileHandle(forReadingAtPath: "/proc/\(process)/maps")?.readToEnd(),
       let memory = FileHandle(forReadingAtPath: "/proc/\(process)/mem")
@@ -198,7 +198,7 @@ private import Glibc
     #endif
   }()
 
-  /// Before the seal a card stands in its own memory alone, behind it nowhere.
+  /// Before the seal, a card is only in this process's memory. Afterwards, it is nowhere.
   @Test(
     .enabled(if: mayLook, "only root on Linux can look into another process's memory"),
     arguments: [
@@ -236,7 +236,8 @@ private import Glibc
     #expect(found.values.reduce(0, +) == most, "\(found)")
   }
 
-  /// A process of the same user can neither attach nor read, and a crash leaves no memory behind.
+  /// A process of the same user can neither attach to it, nor read its memory. A crash leaves no memory
+  /// behind.
   @Test(.enabled(if: mayLook, "only root on Linux can start it as somebody else"))
   func `shows its memory to nobody`() throws {
     // The state's mark is beside the state, so both are in a folder that is removed.
@@ -260,7 +261,7 @@ private import Glibc
       try? FileManager.default.removeItem(at: folder)
     }
     #expect(!(try Served.addresses(output)).isEmpty)
-    // What cannot be read of a process belongs to root, whoever runs it.
+    // The protected files of a process belong to root, for any user of the program.
     var status = stat()
     #expect(unsafe stat("/proc/\(process.processIdentifier)/mem", &status) == 0)
     #expect(status.st_uid == 0)

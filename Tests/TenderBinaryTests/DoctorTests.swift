@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// `doctor` asks for real: what cannot be reached, or does not take the credentials, is not ok.
+/// `doctor` really asks: a host that cannot be reached, or refuses the credentials, is not ok.
 @Suite struct DoctorTests {
   private func check(_ result: Binary.Result, _ name: String) throws -> JSONObject {
     try #require(result.records.first { $0.text("name") == name }, "\(result.output)")

@@ -4,7 +4,7 @@ import TenderCommands
 import TenderTestSupport
 import Testing
 
-/// What README, help and manual show is what happens.
+/// The examples in README, help and manual work as shown.
 @Suite struct DocumentationTests {
   /// A home with `tender` in its path.
   private func home() throws -> (binary: Binary, bin: URL) {
@@ -77,8 +77,8 @@ import Testing
     #expect(count > 12)
   }
 
-  /// An amount, and runs one after the other: what is added to the command, and the script's exit. Three of them
-  /// pay, and end as a killed command, one that `timeout` cut off, and a bug.
+  /// An amount, and runs one after the other: the addition to the command, and the script's exit. Three of
+  /// them pay, and end like a killed command, a command that `timeout` stopped, and a bug.
   private static let scripts: [(amount: String, runs: [(more: String, exit: Int32)])] = [
     ("5", [("", 0)]),
     ("5", [("--sim-fault part2:reset-before", 75), ("", 0), ("", 0)]),
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  /// What has to be there before an example.
+  /// The commands that must run before an example.
   private static func before(_ command: String, _ example: String) -> [String] {
     let pay = "tender transact --test-card visa --amount 10 --reference"
     let sale = "tender transact --provider toro --amount 12 --reference SALE-1"

@@ -62,7 +62,7 @@ import Testing
       expectRefused(try pay(reference, "--provider toro"))
       #expect(try charges(reference) == [0, 0])
     }
-    // What ended without an effect never does.
+    // A payment that ended without an effect never blocks another provider.
     #expect(try pay("D", Self.card + "--sim-scenario decline:do_not_honor").status == 3)
     #expect(try pay("D", provider: "toro").status == 0)
     #expect(try pay("F", Self.card + "--sim-fault token:http-500").status == 11)

@@ -4,7 +4,7 @@ import Testing
 
 /// Files that never end, are never read, or never begin: a command's time holds for them as for a network.
 @Suite struct EndlessInputTests {
-  /// Lines of a shell, `$tender` the program, and the exit that it must come to.
+  /// Lines of a shell, with `$tender` as the program, and the exit that each must have.
   static let rows: [(script: String, exit: Int32)] = [
     ("tr '\\0' a < /dev/zero | $tender batch - --deadline 1s --json", 8),
     ("tr '\\0' a < /dev/zero | $tender journal import - --deadline 1s --json", 8),

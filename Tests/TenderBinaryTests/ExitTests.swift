@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// The exit of a payment that ended without its money, or with less of it (contract, 4.2).
+/// The exit of a payment that ended without its money, or with a part (man/tender-exit-codes.7).
 @Suite struct ExitTests {
   private func exits(_ binary: Binary, _ lines: [(words: String, exit: Int32)]) throws {
     for line in lines {
@@ -105,7 +105,7 @@ import Testing
     )
   }
 
-  /// A half-paid order is not shipped on `--expect succeeded`, nor after a wait.
+  /// A half-paid order is not shipped on `--expect succeeded`, and not after a wait.
   @Test func `a part is not what a status alone expects`() throws {
     let binary = try Binary()
     defer { binary.remove() }
@@ -182,7 +182,7 @@ import Testing
 
   private static let faketime = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
 
-  /// A script that ships goods on `succeeded` must not ship what is being given back.
+  /// A script that ships goods on `succeeded` must not ship during a refund.
   @Test func `a payment that is being refunded is not what succeeded expects`() throws {
     let binary = try Binary()
     defer { binary.remove() }

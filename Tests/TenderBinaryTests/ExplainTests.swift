@@ -4,7 +4,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// What every word means: errors, a provider's reasons, states and members of results.
+/// The meaning of every term: errors, a provider's reasons, states and members of results.
 @Suite struct ExplainTests {
   /// Pay Theory's documentation, page "Failed Transactions": its 43 codes.
   static let processorCodes = """
@@ -37,7 +37,7 @@ import Testing
     90 91 92 93 94 95 96
     """
 
-  /// A page is found by the provider's own name for its error too, and says it.
+  /// A page is also found by the provider's name for its error, and shows it.
   @Test(arguments: [
     ("SOCKET_ERROR", "socket_error", 11), ("paymentExpired", "payment_expired", 13),
     ("cardReadError", "card_read_error", 19),
@@ -81,7 +81,7 @@ import Testing
       #expect(found.count == 1, "\(name)")
       let page = try #require(found.first)
       #expect(page.text("meaning")?.isEmpty == false && page.text("source")?.isEmpty == false)
-      // A page that says its own name again explains nothing.
+      // A page that only repeats its name explains nothing.
       let plain = name.lowercased().replacing("_", with: " ")
       #expect(page.text("meaning")?.lowercased().hasSuffix(": " + plain) == false, "\(name)")
       // An approval is no failure: there is nothing to tell or to try.
@@ -222,7 +222,7 @@ import Testing
     return words
   }
 
-  /// The names of the members of a record, at any depth; a request has the provider's words.
+  /// The names of the members of a record, at any depth. A request has the provider's terms.
   private static func names(in record: JSON) -> Set<String> {
     var names: Set<String> = []
     for member in record.object?.members ?? [] where member.key != "request" {

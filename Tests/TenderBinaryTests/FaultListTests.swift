@@ -4,16 +4,15 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// Every fault that `simulator scenarios` lists: the exit status and the effect that it says, and the same
-/// command again.
+/// Every fault in `simulator scenarios`: its listed exit status and effect, and the same command again.
 ///
-/// `make prove` runs all and prints the table; `make test` a part.
+/// `make prove` runs all and prints the table. `make test` runs a part.
 @Suite struct FaultListTests {
-  /// What a fault is tried with.
+  /// The command for trying a fault.
   ///
-  /// `REF` stands for the reference, `TOKEN` for a stored method.
+  /// `REF` is replaced by the reference, `TOKEN` by a stored method.
   struct Trial: Sendable {
-    /// A line of a batch that makes what the command needs.
+    /// A line of a batch that prepares the command's payment.
     var before: String?
     /// The command, as a line of a batch.
     var line: String
@@ -200,7 +199,7 @@ import Testing
     }
   }
 
-  /// What the books have after the command with the fault.
+  /// Checks the books after the command with the fault.
   private func judge(_ row: Row, _ exit: Int32, _ made: Int?, _ shown: String) {
     guard let made, let effect = row.word.effect else { return }
     // 12: it was done and undone since.
@@ -209,7 +208,7 @@ import Testing
     #expect(effect == .done || exit != 0, "\(shown)")
   }
 
-  /// What the same command comes to without the fault: done once, undone and said so, or unknown and not sent.
+  /// Checks the same command without the fault: done once, undone and reported so, or unknown and not sent.
   private func judge(_ row: Row, again exit: Int32, _ made: Int?, _ shown: String) {
     // 13: the payer's time was over while the look-ups failed.
     #expect([0, 9, 12, 13].contains(exit), "\(shown)")

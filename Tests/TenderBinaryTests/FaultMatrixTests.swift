@@ -4,16 +4,16 @@ import TenderTestSupport
 import Testing
 
 #if os(Linux)
-/// The proof against machines: each write, sync and send of each command fails once, in five ways.
+/// Fails each write, sync and send of each command once, in five ways.
 ///
 /// A full disk, a failing disk, a locked database, SIGKILL and a power cut (unsynced sectors are lost by
-/// chance) strike at one system call each. What the command says then must be so in the other side's
-/// books, and the same command afterwards comes to one effect. `TENDER_FAULT_STRIDE` says which of the
-/// calls are struck (1 for every one), `TENDER_FAULT_SEED` which sectors a power cut takes.
+/// chance) strike at one system call each. The command's output must then agree with the provider's books.
+/// The same command afterwards has exactly one effect. `TENDER_FAULT_STRIDE` chooses the calls (1 for every
+/// one). `TENDER_FAULT_SEED` chooses the sectors that a power cut loses.
 @Suite(.serialized, .onOwnThread) struct FaultMatrixTests {
   static let kinds = ["enospc", "eio", "busy", "kill", "power"]
 
-  /// Exits that say that nothing happened.
+  /// Exits that mean that nothing happened.
   static let saysNone: Set<Int32> = [2, 4, 7, 10, 11, 16, 17, 19]
 
   /// One command struck at one call.
@@ -54,7 +54,7 @@ import Testing
     try finish(strikes, exits, provider, books, binary, seed)
   }
 
-  /// The same commands again, and what they come to.
+  /// Runs the same commands again, and checks their results.
   private func finish(
     _ strikes: [Strike],
     _ exits: [Int32: Int],
@@ -127,7 +127,7 @@ import Testing
     return found
   }
 
-  /// What is sent is on the disk as sent before, and what it came to is before the program ends.
+  /// A request is on the disk as sent before it leaves. Its outcome is on the disk before the program ends.
   @Test(arguments: Works.providers)
   func `syncs before it sends, and before it ends`(_ provider: Works.Provider) throws {
     let shop = try Shop()
@@ -141,7 +141,7 @@ import Testing
       #expect(try run(words, "count:0", 1, watched) == 0)
       let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
       let effecting = try #require(calls.lastIndex { $0.hasPrefix("send") })
-      // What is made lasts with the folder's entry for it alone.
+      // A new file survives only with its entry in the folder.
       if reference == "A" { #expect(calls[..<effecting].contains("sync tender")) }
       guard reference == "B" else { continue }
       for part in [calls[..<effecting], calls[effecting...]] {
@@ -150,7 +150,7 @@ import Testing
         #expect(written < synced)
       }
       #expect(calls[..<effecting].contains("write .tender.tender-mark"))
-      // What is sent, and what it came to: nothing of the rest of a card payment waits for the disk.
+      // A card payment waits for the disk only at the send and at the outcome.
       let syncs = calls.count { $0.hasPrefix("sync ") }
       if provider.name == "paytheory" { #expect(syncs == 2, "\(calls)") }
     }

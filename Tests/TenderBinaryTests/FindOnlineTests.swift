@@ -3,9 +3,9 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// `find --online`: what the provider has, also where no journal knows it.
+/// `find --online`: the provider's payments, also those that no journal has.
 @Suite struct FindOnlineTests {
-  /// Payments of another machine: the simulated world is there, the journal is not.
+  /// Payments of another machine: the simulated world exists, the journal does not.
   private func elsewhere() throws -> Binary {
     let binary = try Binary()
     let card = ["transact", "--test-card", "visa", "--json"]
@@ -54,7 +54,7 @@ import Testing
       #expect(result.records.map { $0.text("reference") } == found, "\(words)")
     }
     let all = try binary.run("find", "--online", "--json").records
-    // How old it is says the provider, who was asked long afterwards.
+    // The provider gives the age, long afterwards.
     let later = ["--sim-clock", "2100-01-01T00:00:00Z"]
     let old = try binary.run(["find", "--online", "--json"] + later).records
     #expect(old.count == 4)
@@ -62,7 +62,7 @@ import Testing
     #expect(all.first?.text("says") == "1.93 USD declined: the account has insufficient funds")
     // A wildcard of the provider's is a character of a reference here.
     #expect(try binary.run("find", "--online", "O_*", "--json").records.isEmpty)
-    // What is left of it is not known without the journal, and not made up.
+    // Without the journal, the rest is unknown, and is not invented.
     #expect(all.last?.text("says") == "1.50 USD paid, partly refunded")
     #expect(try binary.run("journal", "list", "--json").records.isEmpty)
   }

@@ -5,7 +5,8 @@ import Testing
 
 /// Finds which payment it was.
 @Suite struct FindTests {
-  /// A home with payments by card, at the reader and by bank, at two times on both sides of a midnight.
+  /// A home with payments by card, at the reader and by bank. Their two times are on both sides of a
+  /// midnight.
   private func shop() throws -> Binary {
     var binary = try Binary()
     binary.variables["TZ"] = "Europe/Berlin"
@@ -200,7 +201,7 @@ import Testing
     for record in all { #expect(table.contains(record.text("meaning") ?? "?")) }
   }
 
-  /// A barcode is paid in a shop: what comes next is to wait for it.
+  /// A barcode is paid in a shop, so the next command waits for it.
   @Test func `names a next command that can go on`() throws {
     let binary = try Binary()
     defer { binary.remove() }

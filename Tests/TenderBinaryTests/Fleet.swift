@@ -5,11 +5,11 @@ import TenderTestSupport
 /// Machines that share a journal in PostgreSQL, and one simulator that all of them pay at.
 final class Fleet {
   let shop: Shop
-  /// Each with a home and a state folder of its own.
+  /// Machines, each with a separate home and state folder.
   private(set) var machines: [Binary] = []
   let address: String
 
-  /// `timeout` is what one request may take, in seconds: leases are as long, and a second more.
+  /// Creates a fleet. `timeout` is the time limit of one request in seconds. A lease lasts one second more.
   init(machines count: Int = 2, at address: String? = nil, timeout: Int = 1) throws {
     shop = try Shop()
     self.address = try address ?? PostgresCluster.shared().database()
@@ -32,11 +32,11 @@ final class Fleet {
 
   deinit { for machine in machines.dropFirst() { machine.remove() } }
 
-  /// Runs a command until nobody else has its reference any more, for as long as a lease may last.
+  /// Runs a command until no other process has its reference, at most for the duration of a lease.
   static func untilFree(_ binary: Binary, _ words: [String]) throws -> Binary.Result {
     for _ in 0..<20 {
       let result = try binary.run(words)
-      // It has waited by itself before it says so.
+      // The command itself waits before this error.
       guard result.status == 6, result.errorRecord["error"]?["code"] == "in_progress" else {
         return result
       }

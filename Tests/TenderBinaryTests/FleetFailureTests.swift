@@ -4,7 +4,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// What becomes of payments when the database of a shared journal goes away: before, between and after.
+/// Payments while the database of a shared journal fails: before, between and after their requests.
 @Suite(
   .enabled(if: PostgresCluster.isAvailable, Comment(rawValue: PostgresCluster.isMissing)),
   .serialized,
@@ -36,7 +36,7 @@ struct FleetFailureTests {
     #expect(try asked(FleetTests.pay("Q1")) == 3)
     #expect(try asked(FleetTests.pay("Q2", "--confirmation")) == 3)
     #expect(try asked(["confirm", "Q2"]) == 4)
-    // The answer is there, and the reference is given back.
+    // The answer has arrived, and the reference is released.
     #expect(try asked(FleetTests.pay("Q1")) == 2)
     #expect(try asked(["journal", "list"]) == 1)
     // A sale may still be undone after its outcome: its reference is given back by itself.
@@ -45,7 +45,7 @@ struct FleetFailureTests {
     #expect(try asked(Works.words(Works.bank("Q4"))) == 5)
   }
 
-  /// Whatever answer is lost, and whatever question: the command finds out by reading, and comes to its end.
+  /// With any lost answer or question, the command reads the state, and completes.
   @Test(arguments: Works.providers)
   func `goes on where a connection is cut at any question`(_ provider: Works.Provider) throws {
     let fleet = try Fleet(machines: 1, timeout: 5)
@@ -69,12 +69,13 @@ struct FleetFailureTests {
     #expect(try fleet.machines[0].run("journal", "verify").status == 0)
     let left = try fleet.machines[0].run("journal", "list", "--status", "unknown", "--json")
     #expect(left.output == "")
-    // What was opened before its answer was lost is what went on: there is no second attempt at it.
+    // The payment that was opened before its answer was lost continues. There is no second attempt.
     let all = try fleet.machines[0].run("journal", "list", "--json")
     #expect(all.output.split(separator: "\n").count == 10)
   }
 
-  /// Gone for good at some question: nothing was sent, or the outcome is said, kept here and delivered later.
+  /// The database fails for good at some question. Nothing was sent, or the outcome is reported, stored here
+  /// and delivered later.
   @Test(arguments: Works.providers)
   func `keeps an outcome that the database cannot take`(_ provider: Works.Provider) throws {
     let fleet = try Fleet(machines: 1, timeout: 2)
@@ -125,12 +126,12 @@ struct FleetFailureTests {
       default: Issue.record("\(process.terminationStatus) of \(reference): \(text)")
       }
     }
-    // What a bank knows by its key is found out instead.
+    // A bank recognizes the key, so the outcome is looked up instead.
     #expect(
       kept > 0 || provider.name == "truelayer",
       "\(runs.map { "\($0.reference) \($0.status)" })"
     )
-    // The next command delivers, and nobody has to find out.
+    // The next command delivers the outcome, so no look-up is needed.
     for run in runs where saved.contains(run.reference) {
       let shown = try machine.run("journal", "show", run.reference, "--json")
       #expect(shown.record["status"] == "succeeded", "\(shown)")
@@ -150,7 +151,7 @@ struct FleetFailureTests {
     #expect(try machine.run("journal", "verify").status == 0)
   }
 
-  /// The server says that its disk is full (SQLSTATE 53100), before and after something was sent.
+  /// The server reports a full disk (SQLSTATE 53100), before and after something was sent.
   @Test func `says what is so where the database's disk is full`() throws {
     let fleet = try Fleet(machines: 1, timeout: 2)
     let machine = fleet.machines[0]
@@ -196,7 +197,7 @@ struct FleetFailureTests {
     )
   }
 
-  /// What ends the wait for a standby that confirms no commit.
+  /// The event that ends the wait for a standby that confirms no commit.
   enum Ending: CaseIterable { case cancelled, terminated, restarted }
 
   /// A commit that no standby has confirmed is lost with its server: nothing is sent after it, whatever ends the
@@ -231,7 +232,7 @@ struct FleetFailureTests {
     #expect(output.fileHandleForReading.readDataToEndOfFile().isEmpty)
     #expect(process.terminationStatus == 16)
     let text = String(decoding: said, as: UTF8.self)
-    // A server that ends the connection may say no more than that.
+    // A server that ends the connection may give no other reason.
     let isLost = ending == .terminated && text.contains("journal_unreachable")
     #expect(isLost || text.contains("journal_unconfirmed"), "\(text)")
     #expect(try shelf.money(fleet.shop.books, "S1").standing == 0)
@@ -260,7 +261,7 @@ struct FleetFailureTests {
     #expect(try Shelf.all[0].money(fleet.shop.books, "S1").standing == 0)
   }
 
-  /// A standby that is stalled makes nobody wait who does not want to.
+  /// The user can end the wait for a stalled standby.
   @Test(arguments: [(["--deadline", "1s"], 8, "deadline_passed"), ([], 130, "interrupted")])
   func `a stop ends the wait for a standby`(
     _ words: [String],
@@ -290,7 +291,7 @@ struct FleetFailureTests {
     (2, ["--sim-fault", "create:slow"]),
   ]
 
-  /// Behind a request the stop of a wait for the standby says nothing about what the request did.
+  /// After a request, a stop of the wait for the standby does not change the request's effect.
   @Test(arguments: slow.indices)
   func `a stop at a later write never says that nothing was sent`(_ index: Int) throws {
     let (number, words) = Self.slow[index]
@@ -357,7 +358,7 @@ struct FleetFailureTests {
     #expect(try shelf.money(fleet.shop.books, "C1").standing == 1)
   }
 
-  /// What is promised with a standby that confirms nothing, and what is not, by count.
+  /// Counts the losses that are promised, and not promised, with a standby that confirms nothing.
   @Test func `a machine that knew of a payment misses it after a failover`() throws {
     let primary = try PostgresCluster(["wal_level=replica"])
     let standby = try PostgresCluster(copyOf: primary)
@@ -379,7 +380,7 @@ struct FleetFailureTests {
     #expect(try reader.run("payment-status", "L1").status == 0)
     primary.kill()
     try standby.restart()
-    // By a replica that is behind nobody pays.
+    // With a replica that is behind, no machine pays.
     for machine in fleet.machines { #expect(try machine.run(FleetTests.pay("L1")).status == 16) }
     try standby.promote()
     for machine in [payer, reader] {
@@ -387,7 +388,7 @@ struct FleetFailureTests {
       #expect(again.errorRecord["error"]?["code"] == "journal_forgot", "\(again.errors)")
     }
     #expect(try shelf.money(fleet.shop.books, "L1").standing == 1)
-    // Not promised: it never heard of it.
+    // This is not promised, because the machine never read the payment.
     #expect(try stranger.run(FleetTests.pay("L1")).status == 0)
     #expect(try shelf.money(fleet.shop.books, "L1").standing == 2)
     print(
@@ -477,7 +478,7 @@ struct FleetFailureTests {
   }
   #endif
 
-  /// Every machine runs lines of its own, and something strikes meanwhile; then each runs them once more.
+  /// Every machine runs different lines while something fails. Then each runs them once more.
   private static func work(
     _ fleet: Fleet,
     rounds: Int,
@@ -514,7 +515,7 @@ struct FleetFailureTests {
         #expect([0, 9, 14, 16].contains(status), "\(String(decoding: errors, as: UTF8.self))")
         told += Binary.Result(status: status, output: text, errors: "").records
       }
-      // What was said is so, in the books and in the journal.
+      // A reported payment is in the books and in the journal.
       for row in told where row["record"] == "payment" && row["status"] == "succeeded" {
         let charges = try books.charges(row.text("reference") ?? "")
         #expect(charges == 1, "\(row)")

@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// What a runner's password is worth on a shared journal, asked of a real server.
+/// The rights of a runner's password on a shared journal, tested on a real server.
 @Suite(.enabled(if: PostgresCluster.isAvailable, "\(PostgresCluster.isMissing)"))
 struct FleetRightsTests {
   /// A fleet of one machine whose user of the database is a runner.
@@ -30,7 +30,7 @@ struct FleetRightsTests {
       binary.variables["TENDER_JOURNAL"] = cluster.address(database, user: user)
     }
 
-    /// What the runner gets by its password and psql: the output, or nil where it was refused.
+    /// Runs psql with the runner's password. Returns the output; nil if it was refused.
     func psql(_ text: String) throws -> String? {
       let process = Process()
       process.executableURL = URL(filePath: (PostgresCluster.programs ?? "") + "/psql")
@@ -95,7 +95,7 @@ struct FleetRightsTests {
       SELECT row, 99, 0, '', '', '', 'forged', 'boss@office' FROM tender.payment RETURNING by
       """
     #expect(try till.psql(insert) == "\(till.user)/boss@office\n")
-    // SET ROLE changes nothing about who has logged in.
+    // SET ROLE does not change the logged-in user.
     #expect(
       try till.psql("SET ROLE tender_runner; " + insert.replacing("99", with: "98"))
         == "\(till.user)/boss@office\n"
@@ -104,7 +104,8 @@ struct FleetRightsTests {
       try till.psql("UPDATE tender.payment SET by = 'boss@office' RETURNING by")
         == "\(till.user)/boss@office\n"
     )
-    // Every line that it has written says so, and is found by the person, the machine and the database's user.
+    // Every line that it has written names it, and is found by the person, the machine and the database's
+    // user.
     #expect(try till.binary.run(Self.pay("R2")).status == 0)
     let shown = try till.binary.run("journal", "show", "R2", "--json").record
     let writers = Set((shown["history"]?.array ?? []).compactMap { $0["by"]?.text })

@@ -3,7 +3,8 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// How a shared journal is reached: whose server it is, whose password, and who may take another's work over.
+/// Access to a shared journal: the verification of its server, its password, and the right to take over
+/// another machine's work.
 @Suite(
   .enabled(if: PostgresCluster.isAvailable, Comment(rawValue: PostgresCluster.isMissing)),
   .serialized,
@@ -13,7 +14,7 @@ struct FleetSafetyTests {
   /// An address of this machine that does not look like it.
   private static let elsewhere = "0.0.0.0"
 
-  /// The lease of a line is as long as that line's request may take, whatever the line before it said.
+  /// The lease of a line lasts as long as its request may take, independent of the line before.
   @Test func `lends a reference for the line's own timeout`() throws {
     let fleet = try Fleet(machines: 1, timeout: 5)
     let machine = fleet.machines[0]
@@ -68,7 +69,7 @@ struct FleetSafetyTests {
     #expect(try Works.Books(path: fleet.shop.books).charges("E1") == 1)
   }
 
-  /// With another state folder, as the refusal said, the payment was made again.
+  /// With another state folder, as the refusal suggested, the payment was made again.
   @Test func `an address that led nowhere locks no journal in a file`() throws {
     var binary = try Binary()
     defer { binary.remove() }
@@ -81,7 +82,7 @@ struct FleetSafetyTests {
     #expect(again.record["replayed"] == true)
   }
 
-  /// What the server and libpq say besides is not printed between the records.
+  /// Messages of the server and libpq are not printed between the records.
   @Test func `says in records that a database is gone`() throws {
     let fleet = try Fleet(machines: 1, timeout: 1)
     let cutter = try Cutter(before: PostgresCluster.shared().port, .dark(2, answers: false))

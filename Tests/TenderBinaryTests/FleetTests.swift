@@ -3,8 +3,8 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// One journal in PostgreSQL for several machines: a reference is charged once, whoever tries it, whatever
-/// ends in between.
+/// One journal in PostgreSQL for several machines: a reference is charged once, by any machine and with any
+/// process that ends in between.
 @Suite(
   .enabled(if: PostgresCluster.isAvailable, Comment(rawValue: PostgresCluster.isMissing)),
   .serialized,
@@ -70,7 +70,7 @@ struct FleetTests {
     let books = Works.Books(path: fleet.shop.books)
     #expect(try books.charges("H1") == 1)
     #expect(try books.charges("H2") == 0)
-    // What was sealed is gone with what it was for.
+    // The sealed data are deleted together with their purpose.
     let left = try PostgresCluster.shared().sql(
       "SELECT count(*) FROM tender.preparation",
       in: String(fleet.address.split(separator: "/").last ?? "")
@@ -78,7 +78,8 @@ struct FleetTests {
     #expect(left == "0\n")
   }
 
-  /// Without the fleet's key each machine seals under its own, and another opens nothing of it.
+  /// Without the fleet's key, each machine seals with a separate key, and cannot open the data of another
+  /// one.
   @Test func `refuses before anything is sent what it cannot open`() throws {
     let fleet = try Fleet()
     let books = Works.Books(path: fleet.shop.books)
@@ -223,7 +224,7 @@ struct FleetTests {
     #expect(try machine.run(Self.pay("R1")).status == 0)
     let cluster = try PostgresCluster.shared()
     let database = String(fleet.address.split(separator: "/").last ?? "")
-    // Roles are the cluster's: what was granted before, and for another database, is no error.
+    // Roles belong to the cluster. Grants from before, or for another database, are not errors.
     let grants = try machine.run("journal", "grants").output
     for _ in 0..<2 { try cluster.sql(grants, in: database) }
     for role in ["support", "runner", "auditor"] {
@@ -308,7 +309,7 @@ struct FleetTests {
     #expect(try machine.run("journal", "show", "I1", "--json").record["amount"] == 500)
   }
 
-  /// What is opened together with its lock is not opened where it could not be sent.
+  /// A payment is opened together with its lock. If it could not be sent, it is not opened.
   @Test func `leaves no trace of what is not configured`() throws {
     let fleet = try Fleet(machines: 1)
     let machine = fleet.machines[0]
@@ -333,7 +334,7 @@ struct FleetTests {
         #expect(found.records.count == count, "\(command) \(who)")
       }
     }
-    // A provider does not know who asked: what would be ignored is refused.
+    // A provider does not know the writer of a payment. The option would have no effect, so it is refused.
     #expect(try machine.run("find", "--online", "--by", by).status == 2)
   }
 }

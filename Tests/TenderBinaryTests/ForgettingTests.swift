@@ -4,7 +4,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// A journal that was put back, damaged or removed does not sell again what it has forgotten.
+/// A journal that was restored, damaged or removed does not pay its lost payments again.
 @Suite struct ForgettingTests {
   static let pay = [
     "transact", "--amount", "10.50", "--test-card", "visa", "--json", "--reference",
@@ -38,7 +38,7 @@ import Testing
       #expect(result.status == 16, "\(words)")
       #expect(Self.code(result) == "journal_forgot", "\(words)")
     }
-    // What it knows is shown all the same, and what the provider knows can be asked for.
+    // Its remaining entries are shown anyway, and the provider can be asked for its payments.
     #expect(
       try binary.run("journal", "list", "--json").records.map { $0.text("reference") } == ["A"]
     )
@@ -56,7 +56,7 @@ import Testing
     #expect(try binary.run("journal", "verify", "--json").status == 0)
   }
 
-  /// A process sees through its own bounds that the original is there, and cannot open it.
+  /// A restricted process detects that the original exists, although it cannot open it.
   @Test func `a copy elsewhere on this machine takes no money`() throws {
     let shop = try Shop()
     let binary = shop.binary
@@ -83,7 +83,7 @@ import Testing
     #expect(try binary.run(Self.pay + ["B"] + at("one")).status == 0)
     let charges = try LedgerAudit.charges(path: shop.books, reference: "B")
     #expect(charges == 1)
-    // What was moved is no copy.
+    // A moved journal is not a copy.
     try FileManager.default.moveItem(at: folder("one/state"), to: folder("three/state"))
     #expect(try binary.run(Self.pay + ["C"] + at("three")).status == 0)
   }
@@ -183,7 +183,7 @@ import Testing
 
   @Test func `what stays unknown is the exit of a resume, whatever else fails`() throws {
     let shop = try Shop()
-    // In its own process: a server takes the key of its own merchant alone.
+    // In this process, because a server accepts only the key of its merchant.
     var other = shop.binary
     other.variables = [
       "TENDER_PAYTHEORY_API_KEY": "other-paytheorylab-00112233445566778899aabbccddeeff"
@@ -223,7 +223,7 @@ import Testing
         == "resolved by hand as failed: on the statement of May"
     )
     #expect(Self.code(try binary.run(settle + ["failed", "--yes"])) == "nothing_to_resolve")
-    // Nothing happened, says whoever settled it: the reference is free.
+    // The operator resolved it as failed, so the reference is free.
     let again = try binary.run(Self.pay + ["A"])
     #expect(again.status == 0)
     #expect(again.record["attempt"] == 2)

@@ -82,7 +82,7 @@ import Testing
     #expect(try binary.run("cancel", "E", "--provider", "example", "--amount=1").status == 2)
   }
 
-  /// It voids whole payments alone: a part is what it cannot do.
+  /// It can only void whole payments, not parts.
   @Test func `refuses a part, and gives nothing back`() throws {
     let binary = try Self.binary()
     defer { binary.remove() }
@@ -100,7 +100,8 @@ import Testing
     #expect(try binary.run(["refund", "E"] + own).record.text("status") == "cancelled")
   }
 
-  /// What names it outside its folder and the tests: the manifest's one target, and what a newcomer reads.
+  /// The files that name it outside of its folder and the tests: the manifest's one target, and the documents
+  /// for newcomers.
   @Test func `is one folder, one target and one entry`() throws {
     let root = Project.path("")
     let manifest = try String(contentsOfFile: root + "/Package.swift", encoding: .utf8)

@@ -9,7 +9,7 @@ private import Darwin
 private import Glibc
 #endif
 
-/// A reader of standard output that reads nothing: what was paid is in the journal, and the program ends
+/// A reader of standard output that reads nothing. A paid payment is in the journal, and the program ends
 /// when it is asked to.
 @Suite struct FullPipeTests {
   /// A pipe that takes not one byte more.
@@ -49,7 +49,7 @@ private import Glibc
     let hasEnded = DispatchSemaphore(value: 0)
     process.terminationHandler = { _ in hasEnded.signal() }
     try process.run()
-    // Nobody reads what it says on standard output, and it is paid all the same.
+    // The payment is made even if its output is not read.
     #expect(errors.read(until: last).contains(last))
     let listed = try binary.run("journal", "list", "--json")
     #expect(listed.records.first?.text("status") == "succeeded")
@@ -58,7 +58,7 @@ private import Glibc
     #expect(isOver)
     if !isOver { kill(process.processIdentifier, SIGKILL) }
     process.waitUntilExit()
-    // A write keeps its own exit, whoever reads it.
+    // A write has its usual exit, even without a reader.
     #expect(process.terminationReason == .exit)
     withExtendedLifetime(pipe) {}
   }

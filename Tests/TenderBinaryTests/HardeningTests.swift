@@ -6,7 +6,7 @@ enum HardeningTools {
   static let hasReader = FileManager.default.isExecutableFile(atPath: "/usr/bin/readelf")
 }
 
-/// What protects the program from whoever finds an error in it.
+/// Protections of the program against exploits of its errors.
 @Suite(.enabled(if: HardeningTools.hasReader, "readelf is not installed, or this is no Linux"))
 struct HardeningTests {
   private static func check(_ program: String) throws -> (status: Int32, text: String) {
@@ -27,7 +27,7 @@ struct HardeningTests {
     #expect(result.text == "hardened: tender\n")
   }
 
-  /// The check itself sees what is missing.
+  /// The check detects a missing protection.
   @Test func `sees what is missing`() throws {
     let library = Binary.products.appending(path: "libtender-faults.so")
     let result = try Self.check(library.path)

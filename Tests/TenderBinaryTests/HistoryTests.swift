@@ -4,10 +4,10 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// The proof of the whole: commands of all kinds in any order, by two processes, with lost answers, kills and
-/// power cuts; after each the provider's books, the journal and the records are the same to the minor unit.
+/// Runs commands of all kinds in any order, by two processes, with lost answers, kills and power cuts. After
+/// each, the provider's books, the journal and the records agree to the minor unit.
 ///
-/// `TENDER_BOOKS` says how many histories each provider gets, `TENDER_KILL_SEED` which.
+/// `TENDER_BOOKS` is the number of histories for each provider, `TENDER_KILL_SEED` the seed.
 @Suite(.onOwnThread) struct HistoryTests {
   @Test(arguments: Shelf.all.indices)
   func `books, journal and records agree after any commands`(_ index: Int) throws {
@@ -33,7 +33,7 @@ final class HistoryRun {
   private var count = (commands: 0, killed: 0, struck: 0, pairs: 0, unknown: 0, apart: 0, double: 0)
   /// Whether a command that was ended may have left a request that its simulator still has to answer.
   private var isUnderWay = false
-  /// What was said of the reference at hand.
+  /// The log of the current reference.
   private var said: [String] = []
 
   init(_ shelf: Shelf, _ machines: [Binary], books: String) throws {
@@ -65,7 +65,8 @@ final class HistoryRun {
 
   private func history(_ reference: String, _ strike: (() throws -> Void)?) throws {
     said = []
-    // What only `--finish` sends again may then be there twice: such histories are counted apart.
+    // A request that only `--finish` repeats may then take effect twice. Such histories are counted
+    // separately.
     let isApart = shelf.isKeyless && random.below(6) == 0
     let first = shelf.first(&random, reference)
     let steps = 5 + random.below(8)
@@ -138,7 +139,7 @@ final class HistoryRun {
     }
   }
 
-  /// Runs a command, and holds what it says against the books.
+  /// Runs a command, and compares its output with the books.
   private func judge(
     _ command: [String],
     _ line: [String],
@@ -153,7 +154,7 @@ final class HistoryRun {
     said.append("\(command.joined(separator: " ")) \(extra)= \(result.status)")
     defer { isUnderWay = result.status >= 128 }
     guard !isUnderWay else { return }
-    // A sale or refund at the reader first undoes what an earlier try of it left.
+    // A sale or refund at the reader first undoes the rest of an earlier try.
     let isUndoing = shelf.name == "toro" && command[0] == "transact"
     let hasMoved =
       isUndoing
@@ -167,12 +168,12 @@ final class HistoryRun {
     if !shown.isUnknown, shown.kept != after.kept { tell("\(shown), books: \(after)", reference) }
   }
 
-  /// The end: everything is looked at in peace, and all say the same.
+  /// The end: everything is looked up without faults, and all views agree.
   private func end(_ reference: String, isApart: Bool) throws {
     let binary = machines[0]
     try whenFree(["journal", "resume", reference], binary)
     if !shelf.isKeyless {
-      // Refunds that the card made have references of their own.
+      // Refunds at the reader have separate references.
       for reference in shelf.refunds(reference) + [reference] {
         try whenFree(Self.finish(reference), binary)
       }
@@ -213,7 +214,7 @@ final class HistoryRun {
   }
 }
 
-/// What a record says of a payment's money.
+/// The money of a payment, by its record.
 struct Shown: Equatable, CustomStringConvertible {
   let status: String
   let captured: Int
@@ -229,7 +230,7 @@ struct Shown: Equatable, CustomStringConvertible {
     isUnknown = (record["operations"]?.array ?? []).contains { $0["status"] == "unknown" }
   }
 
-  /// What the merchant keeps.
+  /// The amount that the merchant retains.
   var kept: Int { status == "cancelled" ? 0 : captured - returned - refunding }
 
   var description: String {

@@ -10,20 +10,20 @@ private import Darwin
 private import Glibc
 #endif
 
-/// The proof: the program is killed at random moments and run again, and charges once.
+/// Kills the program at random moments and runs it again. It must charge once.
 ///
-/// The simulator keeps its own books in its own process. Every reference is charged once, or provably
-/// not at all.
+/// The simulator has separate books in a separate process. Every reference is charged once, or provably not
+/// at all.
 ///
-/// `TENDER_KILL_RUNS` asks for more than 300 runs a provider, `TENDER_KILL_SEED` for the moments of an
-/// earlier time, which a failure names.
+/// `TENDER_KILL_RUNS` asks for more than 300 runs for each provider. `TENDER_KILL_SEED` repeats the moments
+/// of an earlier run. A failure prints its seed.
 @Suite(.onOwnThread) struct KillTests {
   @Test(arguments: Works.providers)
   func `charges once, whenever it is killed`(_ provider: Works.Provider) throws {
     try Self.prove(provider, Shop(), runs: Works.setting("TENDER_KILL_RUNS", 300))
   }
 
-  /// A provider that only its own folder knows of.
+  /// A provider that is known only in its folder.
   @Test func `charges once with a fourth provider`() throws {
     let shop = try Shop(program: "tender-with-example")
     try Self.prove(Works.example, shop, runs: 60)
@@ -91,7 +91,7 @@ private import Glibc
     )
   }
 
-  /// How long one command takes on this machine now, in microseconds; `words` is given a number.
+  /// Returns the usual duration of a command on this machine, in microseconds. `words` gets a number.
   static func usualTime(_ binary: Binary, _ words: (Int) -> [String]) -> Int {
     let clock = ContinuousClock()
     let times = (0..<6).map { number in

@@ -81,7 +81,7 @@ import Testing
     #expect(try till.binary.run("payment-status", "A", "--json").record.text("status") != nil)
   }
 
-  /// Whoever says yes to a refund reads how it is undone, how much of it, and what is left.
+  /// The question before a refund shows its way, its amount, and the rest.
   @Test(.enabled(if: Judge.has("pty"), "python3 is not installed"))
   func `asks before it gives live money back`() throws {
     let till = try Till()
@@ -130,7 +130,7 @@ import Testing
     #expect(try lab.run(till.pay("C") + ["--env", "live", "--yes"]).status == 4)
     lab.variables["TENDER_PAYTHEORY_API_KEY"] = PayTheoryCatalog.apiKey
     #expect(try lab.run(till.pay("C") + ["--env", "live", "--yes"]).status == 2)
-    // Without the word of a test there is no way to another side than the provider's.
+    // Without the variable of a test, only the provider's real hosts can be used.
     lab = till.binary
     lab.variables["TENDER_TEST_LIVE"] = nil
     let redirected = try lab.run(till.pay("C") + ["--env", "live", "--yes"])
@@ -142,7 +142,7 @@ import Testing
   #if os(Linux)
   @Test func `finds nothing out on live before somebody says yes`() throws {
     let till = try Till()
-    // Killed at its last call but a few: what it sent is not known.
+    // Killed a few calls before its end: the effect of its request is unknown.
     var calls = 0
     for reference in ["U0", "U1"] {
       let report = till.binary.home.appending(path: "calls")

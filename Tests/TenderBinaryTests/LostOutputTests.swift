@@ -2,8 +2,8 @@ import Foundation
 import TenderTestSupport
 import Testing
 
-/// Standard output that takes nothing: what was done keeps its exit and warns; what only prints ends in 16 and
-/// says why.
+/// Standard output that accepts nothing. A command that did something has its usual exit and warns. A command
+/// that only prints exits with 16 and a reason.
 @Suite struct LostOutputTests {
   private func run(_ line: String, _ binary: Binary) throws -> (status: Int32, errors: String) {
     let process = Process()

@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// What an error says to do next is true of its case: the retry class, the effect and the hint.
+/// The next step in an error fits its case: the retry class, the effect and the hint.
 @Suite struct NextStepTests {
   private static let bank = [
     "transact", "--provider", "truelayer", "--amount", "10", "--bank", "mock-payments-gb-redirect",

@@ -3,9 +3,9 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// What is said beside the output.
+/// The notes beside the output.
 @Suite struct NoteTests {
-  /// Beside JSON lines, standard error is JSON lines alone: notes and warnings are records of their own.
+  /// With JSON lines as output, standard error has only JSON lines. Notes and warnings are separate records.
   @Test func `says notes as records where output is JSON`() throws {
     let binary = try Binary()
     defer { binary.remove() }
@@ -50,7 +50,7 @@ import Testing
     )
   }
 
-  /// What must not be missed is said as a record too: here that nobody could read the payment.
+  /// An important warning is a record too: here, no reader got the payment.
   @Test func `warns in a record where its output is lost`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -4,14 +4,14 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// Payments that the program of an old version began are gone on with, at the provider that they were begun at.
+/// The program continues payments that an old version began, at the provider of their beginning.
 @Suite struct OldJournalTests {
-  /// A command about a payment that an old program began, and what it comes to.
+  /// A command about a payment that an old program began, and its result.
   private struct Step {
     let words: String
     let exit: Int32
     let status: String
-    /// What is captured, refunded and being refunded afterwards; nil where it is about no amount.
+    /// The captured, refunded and pending amounts afterwards; nil without an amount.
     let amounts: [Int]?
 
     init(_ words: String, exit: Int32 = 0, _ status: String, _ amounts: [Int]? = nil) {
@@ -139,14 +139,14 @@ import Testing
     #expect(Set(listed.compactMap { $0.text("reference") }) == names)
   }
 
-  /// What the merchant has of a payment, as the journal says; less than nothing of a refund to a card.
+  /// The amount that the merchant has of a payment, by the journal. For a refund to a card, it is negative.
   private static func left(_ record: JSONObject) throws -> Int {
     func amount(_ name: String) -> Int { record[name]?.boundedNumber ?? 0 }
     guard record["status"] != "cancelled" else { return 0 }
     return amount("captured_amount") - amount("refunded_amount") - amount("refunding_amount")
   }
 
-  /// The same, as the provider's books say.
+  /// The same amount by the provider's books.
   private static func booked(_ record: JSONObject, _ path: String) throws -> Int {
     let reference = record.text("reference") ?? ""
     switch record.text("provider") {

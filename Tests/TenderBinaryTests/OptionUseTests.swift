@@ -29,9 +29,9 @@ import Testing
     }
   }.filter { !$0.unused.isEmpty && !(missing + mixed).contains($0.command.name) }
 
-  /// What not every provider has at all: that is said first.
+  /// Commands that some providers do not have at all. That error comes first.
   static let missing = ["tokenize", "mandate-status"]
-  /// Its options stand behind those of lines, and each line may name a provider of its own.
+  /// Its options are defaults of its lines, and each line may name a different provider.
   static let mixed = ["batch"]
 
   static let lacking: [(command: String, provider: String)] = missing.flatMap { command in
@@ -81,7 +81,7 @@ import Testing
   private static let bank =
     ["--amount=5", "--bank=mock-payments-gb-redirect"] + BankStory.payee + BankStory.payer
 
-  /// Commands that do something, as somebody would type them, and the payment that they are about.
+  /// Commands that do something, as a user types them, and their payment.
   static let deeds: [(provider: String, words: [String], made: [String]?)] = [
     ("paytheory", ["transact", "--amount=5", "--test-card=visa"], nil),
     ("paytheory", ["confirm", "A1"], ["--amount=5", "--test-card=visa", "--confirmation"]),
@@ -98,7 +98,7 @@ import Testing
     ("truelayer", ["refund", "A1"], bank),
   ]
 
-  /// An option that nobody reads is refused, so that one that is taken must be read by whoever takes it.
+  /// An unread option is refused. So each accepted option must be read.
   @Test(arguments: deeds)
   func `reads what it takes`(
     _ provider: String,
@@ -148,7 +148,7 @@ import Testing
     #expect(try binary.run(bank).status == 0)
   }
 
-  /// Only what every provider uses is shared, and each module's own options are used somewhere.
+  /// Only options that every provider uses are shared. Each module's options are used somewhere.
   @Test func `knows for every option who uses it`() {
     for module in Self.catalogue.modules {
       let used = Set(module.uses.flatMap(\.options).flatMap(\.options).map(\.name))

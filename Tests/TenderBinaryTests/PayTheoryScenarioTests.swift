@@ -93,7 +93,7 @@ import Testing
     #expect(done["status"] == "succeeded" && done["captured_amount"] == 700)
     #expect(try books().charged == 700)
     #expect(try run("refund A").record["refunded_amount"] == 700)
-    // What is only prepared over the socket has no part.
+    // A payment that is only prepared over the socket cannot be captured in part.
     _ = try run("transact --reference B --amount 10 --hold --test-card visa")
     #expect(try run("confirm B --amount 7").status == 15)
     #expect(try run("confirm B").record["status"] == "succeeded")

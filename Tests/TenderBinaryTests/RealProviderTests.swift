@@ -4,7 +4,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// What the providers' published documents say, phrase by phrase, of the built program.
+/// Tests the statements of the providers' published documents, one by one, with the built program.
 @Suite struct RealProviderTests {
   private func states(_ result: Binary.Result) -> [String] {
     let events = result.records.filter { $0.text("record") == "event" }
@@ -132,7 +132,7 @@ import Testing
     #expect(late.record["result"]?["type"] == "SESSION_EXPIRED: Socket session has expired")
     #expect(late.record["error"]?["code"] == "hold_expired")
     #expect(late.record.text("status") == "expired")
-    // It is over: nothing is left to cancel, and a further try is what the hint says.
+    // It is over: nothing is left to cancel, and the hint is a further attempt.
     let cancelled = try binary.run("cancel", "H", "--sim-clock", "2026-11-22T00:00:00Z", "--json")
     #expect(cancelled.status == 6)
   }

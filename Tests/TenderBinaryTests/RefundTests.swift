@@ -62,7 +62,8 @@ import Testing
     #expect(try binary.run("confirm", "H", "--json").status == 6)
   }
 
-  /// It went to somebody's own account: TrueLayer has nothing to send back, and says so before it is asked.
+  /// It was paid to an outside account. TrueLayer has nothing to send back, and the error comes before any
+  /// request.
   @Test(arguments: [[], ["--dry-run"]])
   func `refuses to refund what an account outside was paid`(_ more: [String]) throws {
     let binary = try Binary()
@@ -82,7 +83,7 @@ import Testing
     let part = try binary.run("refund", "B", "--amount", "4", "--wait", "--json")
     #expect(part.status == 0, "\(part.errors)")
     #expect(part.record["result"]?["refund"]?["amount_in_minor"] == 400)
-    // The older words mean the same.
+    // The older options mean the same.
     let again = try binary.run("cancel", "B", "--refund", "--amount", "4", "--json").record
     #expect(again["replayed"] == true)
   }

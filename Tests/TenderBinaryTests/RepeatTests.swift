@@ -2,7 +2,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// Output that repeats: what a seed draws, and the order of members.
+/// Repeatable output: the draws of a seed, and the order of members.
 @Suite struct RepeatTests {
   private static let seed = ["--sim-seed", "7", "--sim-clock", "2026-01-01T00:00:00Z", "--json"]
 
@@ -34,8 +34,8 @@ import Testing
     }
   }
 
-  /// An order whose outcome is unknown is found out before another takes its reference, and is not sent
-  /// again for the other's sake.
+  /// Before an order uses the reference of an unknown one, the unknown one is looked up. It is not sent again
+  /// for the new order.
   @Test(arguments: [["--amount", "99"], ["--amount", "4", "--new-attempt"]])
   func `sends nothing again for the sake of another order`(_ more: [String]) throws {
     let binary = try Binary()

@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// The JUnit report of a batch: never in the way of the payments, nor of what was there.
+/// The JUnit report of a batch: it stops no payment and replaces no other file.
 @Suite struct ReportTests {
   @Test func `a report never replaces the batch, the state, or what a link leads to`() throws {
     let binary = try Binary()

@@ -2,7 +2,7 @@ import Foundation
 import TenderTestSupport
 import Testing
 
-/// What people see on a terminal, for each command and outcome: `make generate` captures the screens.
+/// The terminal's screen for each command and outcome. `make generate` records the screens.
 @Suite struct ScreenTests {
   private static let bank = [
     "transact", "--provider", "truelayer", "--beneficiary-name", "Ben", "--sort-code", "56-00-29",
@@ -10,7 +10,7 @@ import Testing
   ]
   private static let card = ["transact", "--test-card", "visa", "--amount"]
 
-  /// Each screen by its name, in the order in which they come to be.
+  /// Each screen with its name, in the order of recording.
   private static let story: [(name: String, words: [String])] = [
     ("start", []), ("transact-paid", card + ["10.50", "--reference", "ORDER-1"]),
     ("transact-replayed", card + ["10.50", "--reference", "ORDER-1"]),

@@ -73,7 +73,7 @@ import Testing
     #expect(!(result.output + result.errors).contains(Self.staging))
   }
 
-  /// The source in use: what the profile gives, else the variable.
+  /// The source in use: that of the profile, else the variable.
   struct Order: CustomTestStringConvertible, Sendable {
     let testDescription: String
     var inProfile = true

@@ -18,7 +18,7 @@ import Testing
     return client?.hear(until: "\u{0}", milliseconds: 3000) ?? ""
   }
 
-  /// A page in a browser may make its own name lead here, and would read payments.
+  /// A page in a browser can direct its host name to this address, and would read payments.
   @Test func `answers under its own names alone`() throws {
     let shop = try Shop()
     let port = try Self.port(shop)
@@ -70,7 +70,7 @@ import Testing
     #expect(paid.status == 0, "\(paid.errors)")
   }
 
-  /// What a client of its own sees of each fault on its connection.
+  /// The view of a foreign client for each fault on its connection.
   @Test(arguments: [
     ("close-before", "", false), ("close-after", "", false), ("reset-before", "", true),
     ("reset-amid", "", true), ("reset-after", "", true), ("garbage", "200", false),
@@ -197,7 +197,7 @@ import Testing
       same.variables["TENDER_TORO_DEVICE"] = "tcp://\(host):\(port)"
       #expect(try same.run(words).errorRecord["error"]?["code"] == "test_data_on_live", "\(host)")
     }
-    // Another user's server, or one behind a relay: the reader itself says what it is.
+    // The server may be another user's, or behind a relay. The reader itself identifies as simulated.
     var other = try Binary()
     defer { other.remove() }
     other.variables["TENDER_TORO_DEVICE"] = device

@@ -4,9 +4,9 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// A client of `simulator serve` that has nothing but what it prints.
+/// A client of `simulator serve` that uses only its output.
 @Suite struct ServedClientTests {
-  /// A server with a home of its own, and what it printed.
+  /// A server with a separate home, and its output.
   final class Host {
     let binary: Binary
     let process: Process

@@ -8,8 +8,8 @@ import TrueLayer
 @Suite struct ServedSuiteTests {
   private typealias Host = ServedClientTests.Host
 
-  /// A program that runs acceptance tests of TrueLayer's clients against the address and with the
-  /// credentials in the variables of `simulator serve`; it ends with 0 where all hold.
+  /// A program that runs acceptance tests of TrueLayer's clients. It uses the address and the credentials in
+  /// the variables of `simulator serve`, and exits with 0 if all pass.
   private static let suite = ProcessInfo.processInfo.environment["TENDER_TRUELAYER_SUITE"]
 
   private static func run(

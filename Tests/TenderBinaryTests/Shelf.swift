@@ -2,21 +2,21 @@ import TenderModel
 import TenderSimulator
 import TenderTestSupport
 
-/// What may be asked for at a provider in a history of one reference: any command, in any order.
+/// The possible commands of a provider in a history of one reference, in any order.
 struct Shelf: Sendable {
-  /// One command, as the words of a command line.
+  /// One command, as arguments of a command line.
   typealias Draw = @Sendable (inout Seeded, _ reference: String) -> [String]
 
   let name: String
-  /// The command that a history begins with; the same words again are the same order.
+  /// The first command of a history. The same arguments again are the same order.
   let first: Draw
-  /// What may come after, drawn one by one.
+  /// The later commands, drawn one by one.
   let later: Draw
-  /// What the other side may do to a command.
+  /// The faults of the provider for a command.
   let faults: @Sendable (_ command: String) -> [String]
-  /// What the provider's own books have of a reference.
+  /// The money of a reference in the provider's books.
   let money: @Sendable (_ path: String, _ reference: String) throws -> LedgerAudit.Money
-  /// Whether a refund has no key at the provider: what may be sent twice only `--finish` sends again.
+  /// Whether a refund has no key at the provider. Then only `--finish` sends again, since it could act twice.
   var isKeyless = false
   /// The references of refunds that the card makes.
   var refunds: @Sendable (_ reference: String) -> [String] = { _ in [] }
@@ -27,7 +27,7 @@ struct Shelf: Sendable {
     random.below(2) == 0 ? ["payment-status", reference] : ["journal", "resume", reference]
   }
 
-  /// A refund by name, or without one: each name has an amount of its own.
+  /// Draws a refund by name, or without one. Each name has a different amount.
   private static func refund(_ random: inout Seeded, _ reference: String) -> [String] {
     switch random.below(6) {
     case 0: ["refund", reference, "--amount", "1.50"]

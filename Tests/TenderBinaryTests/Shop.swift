@@ -2,7 +2,7 @@ import Foundation
 import TenderModel
 import TenderTestSupport
 
-/// A simulator with its own books in its own process, and a program that goes there.
+/// A simulator in a separate process with separate books, and a program that uses it.
 final class Shop {
   let server: Binary
   let process: Process
@@ -31,7 +31,7 @@ final class Shop {
   var journal: String { binary.home.appending(path: ".local/state/tender/journal.db").path }
 }
 
-/// What `simulator serve` says that it serves.
+/// The output of `simulator serve`.
 enum Served {
   /// All that a client needs, by its variables.
   static func variables(_ output: Pipe) -> [String: String] {

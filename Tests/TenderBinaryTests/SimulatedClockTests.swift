@@ -12,7 +12,7 @@ import Testing
     "transact --provider truelayer --amount 10 --merchant-account 8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6 "
     + "--user name=Remi --user email=remi@example.com --bank mock-payments-gb-redirect --reference R"
 
-  /// What a time does to a payment: its commands, the time, then a command, its exit and its status.
+  /// The effect of a time on a payment: its commands, the time, then a command, its exit and its status.
   private static let rows:
     [(
       name: String, before: [String], time: String, line: String, exit: Int32, status: String?
@@ -66,7 +66,7 @@ import Testing
     #expect(abs(shown - Int(Date().timeIntervalSince1970 * 1000)) < 60_000, "\(later.output)")
   }
 
-  /// A customer who never comes, a late answer, a payer who is gone: each ended after minutes before.
+  /// A customer who never comes, a late answer, a payer who is gone: each took minutes before.
   @Test func `no scenario waits in real time`() throws {
     let binary = try Binary()
     defer { binary.remove() }
@@ -80,14 +80,14 @@ import Testing
     let late = try Self.run(binary, Self.card + "2 --sim-fault part2:latency=20s")
     #expect(late.status == 0)
     #expect(ContinuousClock.now - start < .seconds(8))
-    // What they have waited has passed for the next command.
+    // For the next command, their waiting time has passed.
     let now = Timestamp.read(late.record.text("at") ?? "") ?? 0
     #expect(now > Int(Date().timeIntervalSince1970 * 1000) + 600_000)
     let next = try Self.run(binary, Self.card + "3")
     #expect((Timestamp.read(next.record.text("at") ?? "") ?? 0) >= now)
   }
 
-  /// What a line has waited for the simulator is no time for one that goes elsewhere.
+  /// The time that a line waited for the simulator does not count for a line that goes elsewhere.
   @Test func `a line that goes elsewhere has the machine's time`() throws {
     let shop = try Shop()
     var binary = shop.binary

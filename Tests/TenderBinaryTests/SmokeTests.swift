@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// A smoke test in CI: checked before it runs, precise about what it expects, the same each time.
+/// A smoke test in CI: checked before it runs, exact in its expectations, the same each time.
 @Suite struct SmokeTests {
   private static func pay(_ reference: String, _ more: String = "") -> String {
     #"{"command":"transact","reference":"\#(reference)","amount":"5","test_card":"visa"\#(more)}"#
@@ -52,7 +52,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder))
   }
 
-  /// What is expected, and the exit status that a command ends with then.
+  /// The expectation, and the exit status of a command that has it.
   @Test(arguments: [
     ("insufficient_funds", "1.93", "code:insufficient_funds", 0), ("exit", "1.93", "exit:3", 0),
     ("either", "1.93", "succeeded,declined", 0), ("another", "1.93", "succeeded,exit:4", 18),
@@ -165,7 +165,7 @@ import Testing
         + ["result.body.metadata.a,result.body.metadata.b"]
     )
     #expect(odd.output == "x y z\té\n")
-    // A terminal would take these for commands, or turn what follows around.
+    // A terminal would read these as commands, or reverse the text after them.
     let controls = ["--metadata", "a=x\u{9b}y\u{202e}z\u{200b}w\u{9d}", "--reference", "C"]
     let harmless = try binary.run(
       ["transact", "--amount", "5", "--test-card", "visa"] + controls + raw
@@ -177,7 +177,7 @@ import Testing
     }
   }
 
-  /// `CI` says that there is nobody to ask, even where there is a terminal.
+  /// With `CI` set, no person can be asked, even if there is a terminal.
   @Test(.enabled(if: Judge.has("pty"), "python3 is not installed"))
   func `asks nobody in CI`() throws {
     var binary = try Binary()
@@ -305,7 +305,7 @@ import Testing
     _ = try binary.run(slow + ["--json"])
     let left = try String(contentsOf: report, encoding: .utf8)
     #expect(left.contains(#"name="D" classname="tender.batch" time="0.000"><skipped "#))
-    // Of a pipe nobody knows what else would have come.
+    // The number of further lines in a pipe is unknown.
     let piped = ["batch", "-"] + slow.dropFirst(2)
     _ = try binary.run(piped + ["--json"], input: lines.joined(separator: "\n"))
     #expect(try String(contentsOf: report, encoding: .utf8).contains(#"name="further lines""#))
@@ -323,7 +323,7 @@ import Testing
     #expect(try binary.run(words + ["5", "--dry-run", "--expect", "succeeded"]).status == 2)
   }
 
-  /// What would change nothing is refused, and so is what contradicts itself.
+  /// An option without effect is refused, and so are options that contradict each other.
   @Test(arguments: [
     "transact --provider toro --amount 5 --sim-fault part2:drop-before",
     "transact --amount 5 --test-card visa --sim-scenario bank:cancel",

@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// What a build says of its parts, and how an error that could harm is reported.
+/// The list of a build's parts, and the way to report a harmful error.
 @Suite struct SupplyTests {
   private static func text(_ path: String) throws -> String {
     try String(contentsOfFile: Project.path(path), encoding: .utf8)
@@ -21,7 +21,7 @@ import Testing
     return String(decoding: said, as: UTF8.self)
   }
 
-  /// A lowest version is not the version that a program holds, and nothing that the loader asks for is left out.
+  /// The bill distinguishes a lowest version from a linked one, and lists everything that the loader needs.
   @Test func `tells what is linked in from what is required`() throws {
     let program = Binary.path.path
     let text = try Self.output("bash", [Project.path("Tests/Packaging/sbom.sh"), "1.2.3", program])

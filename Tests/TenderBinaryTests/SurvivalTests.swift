@@ -35,7 +35,7 @@ import Testing
     for round in 0..<25 {
       let reference = "K\(round)"
       let (process, output, _) = try binary.start(Self.pay + [reference, "--events"])
-      // The events say how far it is: kill it after none of them, one, two, …
+      // The events show its progress: kill it after none of them, one, two, …
       var said = ""
       while said.count(where: { $0 == "\n" }) < round % 5 {
         let more = output.fileHandleForReading.availableData
@@ -60,7 +60,7 @@ import Testing
     let (process, _, errors) = try binary.start(
       Self.pay + ["A", "--sim-fault", "host-token:slow", "--verbose"]
     )
-    // It says that it connects right before the answer that takes two seconds.
+    // It shows `connecting` right before the answer that takes two seconds.
     var said = ""
     while !said.contains("connecting") {
       let more = errors.fileHandleForReading.availableData
@@ -89,7 +89,7 @@ import Testing
     #expect(records[1]["history"]?.array?.first?.object?.text("note") == "opened")
     let would = try binary.run("journal", "prune", "--before", "2999-01-01", "--dry-run")
     #expect(would.errorRecord.text("text") == "1 payment would be deleted")
-    // What was paid today would be paid again.
+    // The same command would pay a deleted payment of today again.
     let unasked = try binary.run("journal", "prune", "--before", "2999-01-01", "--no-input")
     #expect(unasked.status == 17)
     #expect(unasked.errorRecord["error"]?["code"] == "prune_not_confirmed")

@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// What a TLS test needs besides the program.
+/// The tools of a TLS test.
 enum TLSTools {
   static let found: (stunnel: String, openssl: String)? = {
     let find = { (names: [String]) in
@@ -110,7 +110,7 @@ struct TLSTests {
     stunnel.standardOutput = FileHandle.nullDevice
     try stunnel.run()
     defer {
-      // It takes its time over SIGTERM while connections linger.
+      // Its end after SIGTERM is slow while connections are open.
       kill(stunnel.processIdentifier, SIGKILL)
       stunnel.waitUntilExit()
     }
@@ -137,7 +137,7 @@ struct TLSTests {
       #expect(refused.status == 10, "\(name): \(refused.errors)")
       #expect(refused.output == "")
     }
-    // Who refuses it is the certificate, in every provider's words.
+    // The certificate is refused, and each provider's message says so.
     binary.variables = good
     let look = ["payment-status", "11111111-2222-4333-8444-555555555555", "--json"]
     let bank = try binary.run(look + ["--provider", "truelayer"])
@@ -153,8 +153,8 @@ struct TLSTests {
       let answer = try binary.run("transact", "--amount", "5", "--test-card", "visa", "--json")
       #expect(answer.status == status, "\(name): \(answer.errors)")
     }
-    // Whoever can set a variable must not get the keys of a connection, even where nothing else would
-    // keep a library from writing them.
+    // A user who can set a variable must not get the keys of a connection. Without a containment, nothing
+    // else would prevent a library from writing them.
     let keys = ["SSLKEYLOGFILE": folder + "/keys", "TENDER_CONTAINMENT": "off"]
     binary.variables = good.merging(["TENDER_CA_FILE": folder + "/root.pem"]) { $1 }
     var watched = binary
@@ -165,7 +165,7 @@ struct TLSTests {
     try Story(binary: binary).run()
   }
 
-  /// Whether somebody comes to listen on a port within some seconds.
+  /// Whether a process starts to listen on a port within some seconds.
   private func canConnect(_ port: Int) -> Bool {
     for _ in 0..<250 {
       let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// What people meet at a terminal: questions, answers that are corrected, a yes that is typed.
+/// The dialogs at a terminal: questions, corrected answers, a typed yes.
 @Suite(.enabled(if: Judge.has("pty"), "python3 is not installed"))
 struct TerminalTests {
   @Test func `asks for a card, says what is wrong with an answer, and never shows the number`()

@@ -4,7 +4,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// What follows a card-present sale, as a user runs it: captures in part, cancels, refunds.
+/// Operations after a card-present sale, as a user runs them: captures in part, cancels, refunds.
 @Suite struct TillOperationTests {
   private static func run(_ binary: Binary, _ words: String) throws -> Binary.Result {
     try binary.run(
@@ -108,7 +108,7 @@ import Testing
     #expect(try Self.run(binary, held).record.text("status") == "requires_confirmation")
     let cancelled = try Self.run(binary, "cancel W").record
     #expect(cancelled["status"] == "cancelled" && cancelled["captured_amount"] == 0)
-    // A sale that was captured and then cancelled is shown as the payment is, whatever is asked.
+    // A sale that was captured and then cancelled is shown in that state, after any command.
     #expect(try Self.run(binary, "transact --amount 5 --reference V --hold").status == 0)
     #expect(try Self.run(binary, "confirm V").status == 0)
     let voided = try Self.run(binary, "cancel V").record

@@ -67,7 +67,7 @@ struct TillStory {
       "--json"
     )
     #expect(again.record["replayed"] == true)
-    // The members of a receipt stand in the same order wherever it was kept.
+    // The members of a receipt have the same order wherever it was stored.
     #expect(receipt(again).members.map(\.key) == receipt(chip).members.map(\.key))
 
     try sale("S2", ["--sim-scenario", "card:tap"], states: begin + end)

@@ -25,7 +25,7 @@ import Testing
     "transact", "--provider", "toro", "--amount", "5", "--json", "--events", "--no-input",
   ]
 
-  /// Reads events until a state is there.
+  /// Reads events until a state appears.
   static func read(_ output: Pipe, until state: String) -> String {
     var said = ""
     while !said.contains("\"\(state)\"") {
@@ -58,7 +58,7 @@ import Testing
     #expect(process.terminationStatus == 12)
     #expect(rest.contains("\"error\":\"operatorCancelled\""))
     #expect(rest.contains("\"cancellationType\":\"attendant\""))
-    // Nothing was sent: the reference is free, and nobody's wish is left behind.
+    // Nothing was sent: the reference is free, and no request to stop is left.
     let again = try binary.run(
       "transact",
       "--provider",
@@ -196,7 +196,7 @@ import Testing
       trace,
       "--verbose"
     )
-    // The rejection carries no trailer: what was sent may have been heeded.
+    // The rejection has no trailer, so the gateway may have executed the request.
     #expect(refused.status == 9)
     shown += refused.output + refused.errors
     #expect(try binary.run("journal", "list").records.count == number + 1)

@@ -71,7 +71,7 @@ import Testing
       #expect(part.record["result"]?["reversal"]?["is_void"] == false)
     }
     #expect(try LedgerAudit.refunded(path: path, reference: "A") == 400)
-    // All of it is what is left of it.
+    // Without an amount, it refunds the whole rest.
     for replayed in [false, true] {
       let rest = try binary.run("cancel", "A", "--json")
       #expect(rest.status == 0)
@@ -79,7 +79,7 @@ import Testing
       #expect(rest.record["replayed"]?.truth == replayed)
     }
     #expect(try LedgerAudit.refunded(path: path, reference: "A") == 1000)
-    // What is held is let go of whole.
+    // A hold can only be released as a whole.
     let hold = "transact --amount 10 --test-card visa --confirmation --reference H --json"
     #expect(try binary.run(hold.split(separator: " ").map(String.init)).status == 0)
     #expect(try binary.run("cancel", "H", "--amount", "4", "--json").status == 6)

@@ -4,9 +4,9 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// How long a command may take, and what it shows while it waits.
+/// The time limits of commands, and their output while they wait.
 @Suite struct WaitingTests {
-  /// Each with a port of its own to come back to.
+  /// Each payment has a different port for the payer's return.
   static var bank: [String] {
     [
       "transact", "--provider", "truelayer", "--amount", "10", "--beneficiary-name", "Ben",
@@ -23,7 +23,7 @@ import Testing
     "card:no_card",
   ]
 
-  /// Nobody pays, no card comes: what was begun is let go as with Ctrl-C.
+  /// No payer and no card comes. The payment is ended as with Ctrl-C.
   @Test(arguments: [(bank, "user_canceled"), (sale, "operator_cancelled")])
   func `ends in time while somebody else is awaited`(_ words: [String], _ code: String) throws {
     let shop = try Shop()
@@ -78,7 +78,7 @@ import Testing
     #expect(String(decoding: said, as: UTF8.self).contains(#""code":"deadline_passed""#))
   }
 
-  /// What the bank's flow has waited counts: the wait is not begun again.
+  /// The wait includes the time of the bank's flow. It does not start again.
   @Test func `waits no longer than --wait says`() throws {
     let shop = try Shop()
     let binary = shop.binary
@@ -176,7 +176,7 @@ import Testing
     #expect(result.records.last?["stopped"] == true)
   }
 
-  /// What the payer never came back for is as open the next day, whoever looks.
+  /// A payment whose payer never returned is still open the next day, in every look-up.
   @Test func `leaves an abandoned payment open`() throws {
     let binary = try Binary()
     defer { binary.remove() }
@@ -191,7 +191,7 @@ import Testing
     #expect(try binary.run("payment-status", "A", "--json").record["status"] == "succeeded")
   }
 
-  /// What the journal does not know cannot be confirmed here: it is looked at again.
+  /// A payment that the journal does not have cannot be confirmed here, only looked at again.
   @Test(arguments: ["mandate-status", "payment-status"])
   func `says how to look again at what was not made here`(_ command: String) throws {
     let binary = try Binary()
@@ -203,7 +203,7 @@ import Testing
     #expect(seen.output.hasPrefix("\(what) waiting for the payer · next: \(next)\n"))
   }
 
-  /// One line that changes: how far the file was worked through, and what came of it.
+  /// One changing line: the progress in the file, and the results.
   @Test func `shows how far a batch has come`() throws {
     let binary = try Binary()
     defer { binary.remove() }

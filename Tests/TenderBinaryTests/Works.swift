@@ -4,22 +4,22 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// What each provider is asked for while something breaks, and what must have come of it.
+/// The commands of each provider that run while something breaks, and their required results.
 enum Works {
-  /// What is killed, and what must have come of it in the books.
+  /// A command that is killed, and its required result in the books.
   struct Work: Sendable {
-    /// A line of a batch that makes what is worked on; nil where nothing has to be there.
+    /// A line of a batch that prepares the payment; nil if none is needed.
     var before: (@Sendable (String) -> String)?
-    /// The command, as a line of a batch: the same words.
+    /// The command, as a line of a batch. It has the same arguments each time.
     var line: @Sendable (String) -> String
-    /// Faults that make the other side fail at the same time.
+    /// Faults by which the provider fails at the same time.
     var faults: [String] = []
     /// How often the command's own effect is in the books; nil where it moves no money.
     var effects: (@Sendable (Books, String) throws -> Int)?
-    /// Whether its request has no key at the provider: lost before an answer, it stays unknown (9) until a person
-    /// resolves or finishes it, and the same command never sends it again.
+    /// Whether its request has no key at the provider. If its answer is lost, it stays unknown (9) until a
+    /// person resolves or finishes it. The same command never sends it again.
     var isKeyless = false
-    /// What the books have of a reference once its command ended with an exit.
+    /// Checks the books of a reference after its command ended with an exit.
     var check: @Sendable (Books, String, Binary.Result) throws -> Void
   }
 
@@ -142,7 +142,7 @@ enum Works {
     isKeyless: true,
     check: { books, reference, result in
       let refunded = try books.refunded(reference)
-      // What was refunded is found out; what was not stays unknown, and is not sent again.
+      // A refund that was made is found. Otherwise it stays unknown, and is not sent again.
       #expect(refunded == (result.status == 9 ? 0 : 300))
       #expect([0, 9].contains(result.status), "\(reference)")
     }
@@ -165,7 +165,7 @@ enum Works {
         ],
         effects: { try $0.sales($1).standing },
         check: { books, reference, result in
-          // One sale that stands, or one that was undone and said so.
+          // One valid sale, or one that was undone and reported so.
           let isUndone = result.status == 12
           #expect(result.status == 0 || isUndone, "\(reference)")
           let sales = try books.sales(reference).standing
@@ -200,7 +200,7 @@ enum Works {
         faults: ["authorisation:close-after", "authorisation:http-500"],
         effects: { try $0.sales($1).standing },
         check: { books, reference, result in
-          // A refund that stands, or one that was undone and said so; the sale stands.
+          // A valid refund, or one that was undone and reported so. The sale is valid.
           let isUndone = result.status == 12
           #expect(result.status == 0 || isUndone, "\(reference)")
           let refunds = try books.sales(reference).standing
@@ -320,7 +320,7 @@ enum Works {
     return rows
   }
 
-  /// A record of a batch as what its line came to.
+  /// Returns a record of a batch as the result of its line.
   static func result(_ row: JSONObject) -> Binary.Result {
     Binary.Result(
       status: Int32(row["error"]?["exit"]?.wholeNumber ?? 0),
@@ -329,7 +329,7 @@ enum Works {
     )
   }
 
-  /// A line of a batch as the words of a command line.
+  /// Returns a line of a batch as arguments of a command line.
   static func words(_ line: String) -> [String] {
     guard let object = JSONReader.read(line)?.object, let command = object.text("command") else {
       return []
@@ -350,9 +350,9 @@ enum Works {
     return words
   }
 
-  /// Lets nothing be waited for: the other side of these tests does nothing late.
+  /// Turns off all late windows: in these tests, the provider does nothing late.
   ///
-  /// `takesOver` lets sales of other machines be taken over without asking.
+  /// `takesOver` allows taking over sales of other machines without a question.
   static func waitForNothing(_ binary: Binary, takesOver: Bool = false) throws {
     let own = takesOver || binary.variables["TENDER_JOURNAL"] != nil
     let config = binary.home.appending(path: ".config/tender")

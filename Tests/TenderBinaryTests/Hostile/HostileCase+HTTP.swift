@@ -3,7 +3,7 @@ extension HostileCase {
   private static let chunked = head + "Transfer-Encoding: chunked\r\n\r\n"
   private static let letters = String(repeating: "a", count: 1000)
 
-  /// What a server of HTTP does instead of answering.
+  /// The actions of an HTTP server instead of an answer.
   private static let acts: [(name: String, act: HostilePeer.Act)] = [
     ("silence", { $0.hush() }),
     ("half a status line", { if $0.say("HTTP/1.1 20") { $0.hush() } }),
@@ -91,10 +91,10 @@ extension HostileCase {
     "endless trailers", "combining marks", "endless interim answers", "half a header",
   ]
 
-  /// What is a status of some payment, though no known one.
+  /// Statuses of a payment that are unknown but valid.
   private static let answered: Set<String> = ["combining marks", "escaped marks"]
 
-  /// Four megabytes of what may hide a card number, in the status of a payment.
+  /// Four megabytes of text that may hide a card number, in the status of a payment.
   private static let digits = [
     ("spaced digits", "4 0 0 0 0 "), ("digits without an end", "4111111111"),
     ("escaped digits", "%34%30%30%30"), ("digits twice escaped", "%2534&#52;\\\\u0034"),

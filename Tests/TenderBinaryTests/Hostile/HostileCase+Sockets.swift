@@ -10,7 +10,7 @@ extension HostileCase {
 
   private static func text(_ text: String) -> [UInt8] { frame(0x81, Array(text.utf8)) }
 
-  /// What the other side of a WebSocket does once a message was sent to it.
+  /// The actions of a WebSocket server after it received a message.
   private static let acts: [(name: String, act: HostilePeer.Act)] = [
     ("silence", { $0.hush() }),
     ("endless small messages", { $0.flood(text("{}")) }),

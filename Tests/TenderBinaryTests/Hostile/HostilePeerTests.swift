@@ -2,9 +2,10 @@ import Foundation
 import TenderTestSupport
 import Testing
 
-/// Peers that never stop, never begin, or lie: memory, time and signals are judged from outside.
+/// Peers that never stop, never begin, or send false data. Memory, time and signals are checked from outside.
 ///
-/// `TENDER_HOSTILE=all` runs every case, `TENDER_HOSTILE=TEXT|TEXT` those whose names have one of the texts.
+/// `TENDER_HOSTILE=all` runs every case. `TENDER_HOSTILE=TEXT|TEXT` runs those with one of the texts in the
+/// name.
 @Suite struct HostilePeerTests {
   static let chosen: [HostileCase] = {
     let all =

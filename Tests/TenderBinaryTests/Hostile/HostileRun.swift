@@ -12,7 +12,7 @@ private import Glibc
 
 /// One run of the built program, judged from outside: its memory, its time, its end.
 struct HostileRun {
-  /// What a run came to.
+  /// The result of a run.
   struct End {
     /// Nil where it had to be killed.
     var exit: Int32?
@@ -25,7 +25,8 @@ struct HostileRun {
 
   let binary: Binary
   let words: [String]
-  /// Runs it to its end, or for so many milliseconds; `signal` is sent `after` so many, once `isReady` says so.
+  /// Runs the program to its end, or for some milliseconds. `signal` is sent `after` some milliseconds, once
+  /// `isReady` returns true.
   func run(
     atMost limit: Int,
     signal: Int32? = nil,
@@ -81,7 +82,7 @@ struct HostileRun {
     )
   }
 
-  /// The most memory that a process has had, in KiB; 0 where nobody says.
+  /// The largest memory of a process so far, in KiB; 0 if unknown.
   private static func peak(of process: Int32) -> Int {
     guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
       let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") })
@@ -92,7 +93,7 @@ struct HostileRun {
 
 /// One way in which another side is hostile, the command that meets it, and how that may end.
 struct HostileCase: Sendable, CustomTestStringConvertible {
-  /// What the other side is.
+  /// The kind of peer.
   enum Peer: String, Sendable {
     /// HTTP: TrueLayer's API, Toro's gateway, Pay Theory's tokens and its GraphQL.
     case api, gateway, token, graph
@@ -109,9 +110,9 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
 
   let peer: Peer
   let name: String
-  /// The question that is answered so; the 0th is that somebody connects.
+  /// The number of the question that gets this answer. Question 0 is the connection.
   var question = 1
-  /// Words that the command has besides its own.
+  /// Further arguments of the command.
   var words: [String] = []
   /// How it may end by itself; empty where only a signal ends it.
   let exits: Set<Int32>
@@ -123,17 +124,17 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { "\(peer.rawValue): \(name)" }
 
-  /// What each request may take, and what the whole command gets besides for its own work.
+  /// The time limit of each request, and that of the whole command with its work.
   private static let timeout = "1s"
   private static let limit = 4500
   /// The same where a reader is let go once the time is over: it may take 3 s.
   private static let readerLimit = 7000
-  /// How long a signal may take, with what this machine needs when it is busy.
+  /// The time limit after a signal, with a reserve for a busy machine.
   private static let signalLimit = 3000
   /// In KiB.
   private static let memory = 64 * 1024
 
-  /// Runs it to its end, and twice more to be stopped on the way; gives what was wrong.
+  /// Runs the case to its end, and twice more with a signal. Returns the problems.
   func judge() throws -> [String] {
     var wrong: [String] = []
     for signal in exits.isEmpty ? [SIGINT, SIGTERM] : [nil, SIGINT, SIGTERM] {
@@ -148,7 +149,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     return wrong
   }
 
-  /// What a signal may come to besides: stopped; stopped with an effect that is not known; let go; served to the end.
+  /// The further exits after a signal: stopped, stopped with an unknown effect, given up, served to the end.
   private func allowed(_ signal: Int32?) -> Set<Int32> {
     switch signal {
     case nil: exits
@@ -193,7 +194,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     )
   }
 
-  /// What a command of each kind needs where its peer is honest, in KiB.
+  /// The memory of a command with a correct peer of each kind, in KiB.
   private static let honest = Mutex<[Peer: Int]>([:])
 
   private static func normal(_ peer: Peer) -> Int {

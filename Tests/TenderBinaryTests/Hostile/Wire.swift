@@ -19,8 +19,8 @@ final class Wire: Sendable {
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
   }
 
-  /// Waits until the other side can be heard or can take bytes, or for some milliseconds; false once it has gone or
-  /// the case is over.
+  /// Waits until the client has sent bytes or can receive some, or for some milliseconds; false if it is gone
+  /// or the case is over.
   private func wait(_ events: Int32, _ milliseconds: Int) -> Bool {
     var left = milliseconds
     while left > 0, !isOver() {
@@ -32,7 +32,7 @@ final class Wire: Sendable {
     return !isOver()
   }
 
-  /// Says all bytes; false once nobody takes them any more.
+  /// Sends all bytes; false if the client no longer accepts them.
   @discardableResult func say(_ bytes: [UInt8]) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -68,7 +68,7 @@ final class Wire: Sendable {
     drip(Array(text.utf8), every: milliseconds)
   }
 
-  /// Hears and says nothing for a time; false once the other side has gone.
+  /// Reads, and sends nothing for a time; false if the client is gone.
   @discardableResult func hush(_ milliseconds: Int = .max) -> Bool {
     let end = ContinuousClock.now + .milliseconds(min(milliseconds, 60_000))
     while ContinuousClock.now < end, !isOver() {
@@ -78,7 +78,7 @@ final class Wire: Sendable {
     return !isOver()
   }
 
-  /// What the other side says next; nil once it has gone.
+  /// Returns the next bytes of the client; nil if it is gone.
   func hear() -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while wait(POLLIN, .max) {
@@ -90,10 +90,10 @@ final class Wire: Sendable {
   }
 }
 
-/// A peer that is honest up to a question, and then does something else.
+/// A peer that is correct up to a question, and then does something else.
 ///
-/// It passes what it hears on to an honest one until then. A question is what a client says before it waits; the 0th is
-/// that it connects.
+/// Until then it passes all bytes to a correct peer. A question is the text that a client sends before it
+/// waits. Question 0 is the connection.
 final class HostilePeer: Sendable {
   typealias Act = @Sendable (Wire) -> Void
 
@@ -105,7 +105,7 @@ final class HostilePeer: Sendable {
   private let over = Atomic(false)
   private let begun = DispatchSemaphore(value: 0)
 
-  /// Listens on a port of its own.
+  /// Listens on a free port.
   init(before honest: Int? = nil, at question: Int, _ act: @escaping Act) throws {
     let listener = try LocalListener()
     self.listener = listener
@@ -121,7 +121,7 @@ final class HostilePeer: Sendable {
     }
   }
 
-  /// Acts on descriptors that somebody else opens.
+  /// Acts on descriptors that the caller opens.
   init(_ act: @escaping Act) {
     (listener, honest, question) = (nil, nil, 0)
     self.act = act
@@ -143,13 +143,13 @@ final class HostilePeer: Sendable {
     Wire(descriptor) { [self] in over.load(ordering: .sequentiallyConsistent) }
   }
 
-  /// Acts on a connection, in a thread of its own where it is the caller.
+  /// Acts on a connection. If this peer connects, it uses a separate thread.
   func perform(on descriptor: Int32) {
     begun.signal()
     act(wire(descriptor))
   }
 
-  /// Calls a port of this machine so many times, as soon as somebody listens there, and acts on each connection.
+  /// Connects to a port of this machine some times, as soon as it is open, and acts on each connection.
   func call(_ port: Int, times: Int) {
     Thread.detachNewThread { [self] in
       while !over.load(ordering: .sequentiallyConsistent) {
