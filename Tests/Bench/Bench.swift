@@ -290,7 +290,7 @@ struct Bench {
     guard let process = begin(arguments, input: input) else { return nil }
     var status: Int32 = 0
     var usage = rusage()
-    // What fails at once would look fast.
+    // A command that fails at once would look fast.
     guard unsafe wait4(process, &status, 0, &usage) == process, status == wanted << 8 else {
       print("bench: \(arguments.prefix(3).joined(separator: " ")) … ended with \(status >> 8)")
       exit(1)

@@ -8,11 +8,11 @@ private import Darwin
 private import Glibc
 #endif
 
-/// What the journal costs, how a batch compares with a process for each payment, and how long a
-/// look-up takes when the journal is large.
+/// Measures the time of the journal, of a batch against a process for each payment, and of a look-up in a
+/// large journal.
 enum JournalBench {
   static func run(_ tender: String, _ folder: String, _ rounds: Int) {
-    // The journal is refused where others can read it.
+    // A journal that other users can read is refused.
     umask(0o077)
     _ = unsafe mkdir(folder, 0o700)
     do {

@@ -7,8 +7,10 @@ private import Darwin
 private import Glibc
 #endif
 
-/// The journal's commands among a thousand and among a million payments with orders, answers, times and a
-/// history like real ones: two years of them, one in fifty declined, a thousand not final among the million.
+/// Measures the journal's commands with a thousand and with a million payments.
+///
+/// They have orders, answers, times and histories like real ones. They span two years, one in fifty is
+/// declined, and a thousand of the million are not final.
 enum MillionBench {
   /// Rows that every filter below selects few of, at the same places in both journals.
   private static let rare = 500

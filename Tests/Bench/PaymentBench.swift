@@ -4,7 +4,7 @@ private import Darwin
 private import Glibc
 #endif
 
-/// What a payment costs in syncs and instructions, and how many a batch makes on fast and slow disks.
+/// Measures the syncs and instructions of a payment, and the speed of a batch on fast and slow disks.
 enum PaymentBench {
   static func run(_ tender: String, _ folder: String, _ rounds: Int) {
     umask(0o077)
@@ -65,7 +65,7 @@ enum PaymentBench {
     print(row("syncs of its confirm, median", Double(confirmed.sorted()[10]), "syncs", nil))
   }
 
-  /// What callgrind counts, where it is there.
+  /// Prints the numbers of callgrind, if it is installed.
   private static func instructions(_ tender: String, _ folder: String) {
     let valgrind = "/usr/bin/valgrind"
     guard unsafe access(valgrind, X_OK) == 0 else {

@@ -60,7 +60,7 @@ struct ExampleProvider: JSONProvider {
       case "void": .cancelled
       default: .declined
       }
-    // What is asked about has not been done.
+    // The request of this operation has not been executed.
     if operation?.kind == .capture, status != .succeeded { return nil }
     if operation?.kind == .void, status != .cancelled { return nil }
     return Outcome(

@@ -27,7 +27,7 @@
 
 enum kind { NOTHING, COUNT, NO_SPACE, IO_ERROR, BUSY, KILL, POWER, STOP };
 
-/// What a file had before a write that is not synced yet.
+/// The content of a file before a write that is not synced yet.
 struct image {
   struct image *older;
   dev_t device;
@@ -105,7 +105,7 @@ static void die(void) {
   for (;;) pause();
 }
 
-/// Takes back what is not synced, the newest first, each sector by chance.
+/// Undoes the unsynced writes, newest first, each sector by chance.
 static void lose_power(void) {
   for (struct image *image = images; image != NULL; image = image->older) {
     int file = (int)syscall(SYS_openat, AT_FDCWD, image->path, O_RDWR, 0);
@@ -127,7 +127,7 @@ static void lose_power(void) {
     }
     syscall(SYS_close, file);
   }
-  // What lay in memory alone is gone.
+  // Data that were only in memory are lost.
   for (const char *const *name = (const char *const[]){"tender/journal.db-shm", NULL}; *name; name++) {
     char path[1024];
     snprintf(path, sizeof path, "%s%s", folder, *name);
@@ -141,9 +141,9 @@ static int grows(int descriptor, off_t end) {
   return fstat(descriptor, &status) == 0 && end > status.st_size;
 }
 
-/// Counts a call; gives an error number where it is to fail.
+/// Counts a call. Returns an error number if it must fail.
 ///
-/// A full disk still takes what a file has room for already.
+/// On a full disk, a write into allocated space still succeeds.
 static int strikes(int is_file, int grows, const char *call, const char *path) {
   count++;
   if (journal >= 0) {
@@ -153,7 +153,7 @@ static int strikes(int is_file, int grows, const char *call, const char *path) {
     syscall(SYS_write, journal, text, length);
   }
   if (report >= 0) {
-    // However the program ends, the last number stands.
+    // The last number stays in the file, however the program ends.
     char text[32];
     int length = snprintf(text, sizeof text, "%ld\n", count);
     syscall(SYS_pwrite64, report, text, length, 0);
@@ -166,7 +166,7 @@ static int strikes(int is_file, int grows, const char *call, const char *path) {
   case BUSY: is_busy = 1; return 0;
   case KILL: die(); return 0;
   case POWER: lose_power(); die(); return 0;
-  // Until somebody lets it go on; then the call is made.
+  // The process stops until it is continued. Then the call is made.
   case STOP: syscall(SYS_kill, getpid(), SIGSTOP); return 0;
   default: return 0;
   }
@@ -220,7 +220,7 @@ static void try_connection(const char *what, int port) {
   syscall(SYS_close, socket_);
 }
 
-/// Tries what a process that was taken over would try.
+/// Tries the accesses of an attacker in the process.
 static void try_everything(void) {
   static int is_done;
   if (probe < 0 || is_done++) return;
@@ -243,7 +243,7 @@ static void try_everything(void) {
   tell("unshare", syscall(SYS_unshare, 0x10000000) != 0);
   try_connection("port-9", 9);
   try_connection("port-443", 443);
-  // What must still work.
+  // These accesses must still work.
   struct addrinfo *found = NULL;
   tell("name", getaddrinfo("localhost", "443", NULL, &found) != 0);
   void *library = dlopen("libxml2.so.2", RTLD_LAZY);
@@ -252,7 +252,7 @@ static void try_everything(void) {
   tell("etc", file < 0);
 }
 
-// Bounds: what the kernel still allows the moment a command has bounded itself, before it does anything.
+// Tests which accesses the kernel still allows as soon as a command has restricted itself, before its work.
 
 static int bounds = -1;
 

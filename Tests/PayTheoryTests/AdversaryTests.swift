@@ -35,7 +35,7 @@ import Testing
     return try #require(report.id)
   }
 
-  /// Runs random commands on one reference, and returns what they reported.
+  /// Runs random commands on one reference, and returns their results.
   private func run(
     _ seed: Int,
     _ manner: Adversary.Manner
@@ -85,7 +85,7 @@ import Testing
       do throws(Fault) {
         let report = try Self.perform(command, engine, known, order, finishes: manner != .behind)
         exit = report.fault?.exitStatus ?? 0
-        // While a result is unknown, the record says so and does not show what is left.
+        // While a result is unknown, the record shows that, and not the rest.
         let isUnknown = report.payment?.state.isUnknown == true
         // A pending payment was taken.
         status = isUnknown ? .unknown : report.status == .pending ? .succeeded : report.status
@@ -94,8 +94,8 @@ import Testing
       }
       let books = try world.books()
       let unknown = try world.latest(env: .live)?.unknowns.first
-      // After the late window, without faults, a look-up finds what exists. What it does not find stays
-      // unknown, because the request has no key.
+      // After the late window, without faults, a look-up finds what exists. Any other request stays unknown,
+      // because it has no key.
       let isOld = world.clock.now - (unknown?.state.sent?.at ?? 0) > 16 * 60_000
       let isThere =
         try unknown.map { Self.isThere($0, try world.latest(env: .live), books) } ?? true

@@ -11,7 +11,7 @@ import Testing
 @Suite struct AheadTests {
   /// The simulated provider, with counts of opened and closed sockets.
   private struct Line: SocketExchange {
-    /// Opens a socket. Each thread gets its own simulator.
+    /// Opens a socket. Each thread gets a separate simulator.
     let inner: @Sendable () -> (any SocketExchange)?
     let counts: Counts
 
@@ -101,7 +101,7 @@ import Testing
     #expect(report.status == .succeeded)
   }
 
-  /// Waits until this many connections are ready. Each is opened by its own thread.
+  /// Waits until this many connections are ready. Each is opened by a separate thread.
   private func wait(for count: Int) {
     let end = ContinuousClock.now + .seconds(20)
     while ahead.count != count, ContinuousClock.now < end { sched_yield() }

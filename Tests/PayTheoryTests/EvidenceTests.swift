@@ -166,12 +166,12 @@ import Testing
         }
       }).pay(order)
     }
-    // The following look-up returns the truth.
+    // The following look-up returns the real state.
     #expect(status == 0)
     #expect(try world.latest()?.state.captured == 1000)
   }
 
-  /// A new transaction in an impossible state decides nothing. The following look-up returns the truth.
+  /// A new transaction in an impossible state decides nothing. The following look-up returns the real state.
   @Test(arguments: ["VOIDED", "RETURNED", "REFUNDED", "CANCELED", "ERROR", ""])
   func `an answer in a state that no new payment has decides nothing`(_ state: String) throws {
     let world = try World()
@@ -189,7 +189,7 @@ import Testing
     #expect(try world.latest()?.state.captured == 1000)
   }
 
-  /// A look-up that could not be sent says nothing about the reversal before it.
+  /// A look-up that could not be sent decides nothing about the reversal before it.
   @Test func `a reversal whose look-up cannot be sent is unknown`() throws {
     let world = try World()
     let parts = PartTests()
@@ -237,12 +237,12 @@ import Testing
         return data
       }
     }).pay(order)
-    // The following look-up returns the truth. An answer that names the payment is evidence.
+    // The following look-up returns the real state. An answer that names the payment is evidence.
     #expect(report.status == (reference == "A" ? .declined : .succeeded))
     #expect(try world.latest()?.state.captured == (reference == "A" ? 0 : 1000))
   }
 
-  /// The charge succeeded, but its answer or look-up says that it failed, without naming it completely.
+  /// The charge succeeded, but its answer or look-up shows a failure, without naming it completely.
   @Test(arguments: ["currency", "reference", "transaction_id"])
   func `a failure is named whole`(_ member: String) throws {
     let world = try World()
@@ -310,7 +310,7 @@ import Testing
         Refuser(inner: inner, code: code, status: status)
       }).pay(order)
     }
-    // Without proof, the following look-up returns the truth.
+    // Without proof, the following look-up returns the real state.
     #expect(said == expected)
     #expect(try world.latest()?.state.captured == (expected == 0 ? 1000 : 0))
   }
@@ -337,7 +337,7 @@ import Testing
     }
   }
 
-  /// One API key serves several merchants. Each works only on its own payments.
+  /// One API key serves several merchants. Each can only change payments of the same merchant.
   @Test func `another merchant of the same key owns nothing`() throws {
     let world = try World()
     try PartTests().paid(world)

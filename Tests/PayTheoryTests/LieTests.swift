@@ -62,7 +62,7 @@ import Testing
       }
     }
     var rehearsal: OneLie?
-    // This journal knows nothing about another machine's payment.
+    // This journal does not have the other machine's payment.
     try prepare(other, "B")
     let rehearsing = try other.engine(exchange: { inner in
       let made = OneLie(truly: inner)

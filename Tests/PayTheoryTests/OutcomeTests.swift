@@ -112,7 +112,7 @@ import Testing
     #expect(lost?.exitStatus == 9)
     let still = #expect(throws: Fault.self) { try world.engine().store(world.tokenOrder()) }
     #expect(still?.exitStatus == 9)
-    // A refusal in words is believed, because only a stored card depends on it.
+    // A refusal as a text is believed, because only a stored card depends on it.
     let other = try World()
     let refused = #expect(throws: Fault.self) {
       try other.engine(fault: "tokenize:error").store(other.tokenOrder())

@@ -286,7 +286,7 @@ import Testing
     #expect(try other.books().refunded == 0)
   }
 
-  /// A lagging look-up says that nothing was refunded, although everything was.
+  /// A lagging look-up shows no refund, although everything was refunded.
   @Test func `a whole reversal is not repeated because a look-up is behind`() throws {
     let world = try World()
     let payment = try paid(world)
@@ -369,7 +369,7 @@ import Testing
     }
   }
 
-  /// No public source says that a replacement names its parent.
+  /// It is not public whether a replacement names its parent.
   @Test(arguments: [false, true])
   func `a replacement without a parent is found by reference and amount`(_ isLost: Bool) throws {
     let world = try World()

@@ -69,7 +69,7 @@ private final class JudgedHTTP: HTTPExchange, @unchecked Sendable {
     documents.append(question.text("query") ?? "")
     let verdict = (try? judge.ask(question)) ?? [:]
     if let errors = verdict["errors"] { problems.append(JSONWriter.text(errors)) }
-    // The answer must be what the schema's types make of it.
+    // The answer must equal the one that the schema's types produce.
     if let data = body["data"], verdict["data"]?.object?.sorted != data.object?.sorted {
       problems.append(
         "not of the schema: \(JSONWriter.text(data)) / \(JSONWriter.text(verdict["data"] ?? .null))"

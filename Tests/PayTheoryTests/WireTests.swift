@@ -6,7 +6,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// A scripted provider with its own keys. Requests are compared byte by byte, and answers have unusual
+/// A scripted provider with separate keys. Requests are compared byte by byte, and answers have unusual
 /// formats.
 final class ScriptedServer: HTTPExchange, SocketExchange {
   struct Seen {

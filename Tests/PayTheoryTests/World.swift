@@ -22,7 +22,7 @@ final class World {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  /// Returns the simulated provider, with its own connection to its books.
+  /// Returns the simulated provider, with a separate connection to its books.
   func simulator(_ options: SimulatorOptions = SimulatorOptions()) throws -> InProcessSimulator {
     try InProcessSimulator(
       SimulatorWorld(
@@ -193,7 +193,7 @@ extension Engine {
     try execute(.token(order))
   }
 
-  /// Refunds an amount in cents, or what is left.
+  /// Refunds an amount in cents, or the rest.
   func refund(
     _ payment: Payment?,
     _ cents: Int? = nil,

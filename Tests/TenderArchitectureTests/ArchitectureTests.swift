@@ -13,7 +13,7 @@ import Testing
     let file: String
     let text: String
 
-    /// The room, or the part of it that has a folder of its own.
+    /// The room, or its part with a separate folder.
     var part: String { file.split(separator: "/").dropLast().prefix(2).joined(separator: "/") }
   }
 
@@ -29,7 +29,7 @@ import Testing
     }
   }()
 
-  /// Which modules of the system each room may import; the rooms are Package.swift's to say.
+  /// The modules of the system that each room may import. Package.swift lists the rooms.
   static let allowed: [String: Set<String>] = [
     "TenderModel": [
       "CLibraries", "CSodium", "FoundationEssentials", "Foundation", "Glibc", "Darwin",
@@ -134,9 +134,10 @@ import Testing
 
   static let parts = Set(sources.map(\.part))
 
-  /// Folders whose files may be read one after the other: none needs a type of a file that needs its own.
+  /// Folders whose files can be read one after the other: their types do not depend on each other in a
+  /// circle.
   ///
-  /// One that is little but protocols is none of them: a module names its session, and that its settings.
+  /// Folders with mainly protocols are left out: a module names its session, and that its settings.
   @Test(
     arguments: parts.filter { !$0.hasPrefix("TenderSimulator") && $0 != "TenderCommandLine/Module" }
       .sorted()
@@ -157,7 +158,7 @@ import Testing
       let words = file.text.replacing(comment, with: "").matches(of: try Regex(#"\w+"#))
       return Set(words.compactMap { home[String($0[0].substring ?? "")] }).subtracting([index])
     }
-    // Whoever needs only files that are read already can be read: in the end nobody is left.
+    // A file that needs only files that were read can be read. At the end, none is left.
     var left = Set(files.indices)
     while let next = left.first(where: { needs[$0].isDisjoint(with: left) }) { left.remove(next) }
     #expect(left.isEmpty, "\(left.map { files[$0].file }.sorted())")
@@ -173,16 +174,16 @@ import Testing
         guard words.first == "package", words.count > 1, index > 0,
           kinds.contains(where: { words[1].hasPrefix($0) })
         else { continue }
-        // Initialisers that only store, and what a protocol or a literal demands, speak for
+        // Initializers that only store values, and requirements of a protocol or a literal, explain
         // themselves.
         if words[1].hasPrefix("init") { continue }
-        // The definition of an option has its sentence in it: the one that help shows.
+        // The definition of an option already has the sentence of its help.
         if words[1...].contains(where: { $0.hasPrefix("Key<") || $0.hasPrefix("MoneyKey(") }) {
           continue
         }
         let above = lines[index - 1].trimmingCharacters(in: .whitespaces)
         let name = words.drop { $0 != "func" }.dropFirst().first?.prefix { $0 != "(" && $0 != "<" }
-        // What a protocol demands is documented there.
+        // A requirement is documented in its protocol.
         let isDemanded = name.map { Self.demanded.contains(String($0)) } ?? false
         #expect(
           above.hasPrefix("///") || above.hasPrefix("@") || isDemanded,

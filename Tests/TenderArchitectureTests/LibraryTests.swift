@@ -2,7 +2,7 @@ import Foundation
 import TenderTestSupport
 import Testing
 
-/// One table says which libraries there are; what is checked when one is opened is what the table says.
+/// One table lists the libraries. The checks at their opening match the table.
 @Suite struct LibraryTests {
   private struct Row {
     let name: String

@@ -2,7 +2,7 @@ import TenderCommandLine
 import TenderModel
 import Testing
 
-/// What is said of base addresses of which some are set.
+/// The message if only some base addresses are set.
 @Suite struct BaseAddressTests {
   @Test func `names one that is missing, or several`() {
     let start = "some base addresses are set, and "

@@ -6,7 +6,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// `man/` and `completions/` are what the catalogue makes, but for two pages; `make generate` writes them.
+/// `man/` and `completions/` match the catalogue, except for two pages. `make generate` writes them.
 @Suite struct GeneratedFilesTests {
   struct Folder: CustomTestStringConvertible {
     let name: String
@@ -46,7 +46,7 @@ import Testing
     #expect(committed.sorted() == files.map(\.file).sorted())
     for (file, text) in files {
       let found = try String(contentsOfFile: path + "/" + file, encoding: .utf8)
-      // Two whole pages would hide what is to be done.
+      // Two whole pages would hide the advice.
       let isSame = found == text
       #expect(isSame, "\(folder)/\(file) is out of date; run: make generate")
     }

@@ -10,7 +10,7 @@ import Testing
 @Suite struct PageTests {
   static let rooms = PageFile.texts.map(\.room)
 
-  /// What a section may be besides a topic and the words of a subject.
+  /// The other kinds of sections, besides topics and the terms of a subject.
   static let others = ["quote", "assumptions", "profiles", "simulation"]
 
   @Test(arguments: rooms)

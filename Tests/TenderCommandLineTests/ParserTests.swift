@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test func `asks for help in every way`() throws {
-    // Bare, it says what to try; asked for help, it lists everything.
+    // Without arguments, it shows a first try. With --help, it lists everything.
     for (line, page) in [
       ([], []), (["--help"], ["tender"]), (["help"], ["tender"]), (["-h"], ["tender"]),
     ] {

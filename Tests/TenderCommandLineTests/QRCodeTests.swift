@@ -1,7 +1,7 @@
 import TenderCommandLine
 import Testing
 
-/// The QR code as it stands on a terminal.
+/// The QR code on a terminal.
 @Suite struct QRCodeTests {
   @Test func `has three finder patterns in a quiet zone`() throws {
     let text = try #require(QRCode.text(for: "HELLO", width: 80, isColoured: false))

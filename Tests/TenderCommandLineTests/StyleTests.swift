@@ -24,7 +24,7 @@ import Testing
     #"\bsave where\b"#, #"\bthe like\b"#,
   ]
 
-  /// What is wrong with a text, one line for each finding.
+  /// The problems of a text, one line for each.
   static func findings(in text: String) throws -> [String] {
     var findings: [String] = []
     for riddle in riddles {

@@ -2,11 +2,11 @@ import TenderCommandLine
 import TenderCommands
 import TenderModel
 
-/// What the program offers.
+/// The program's commands and options.
 let catalogue = Providers().catalogue
 
 extension Table {
-  /// The records as rows under a head, measured all before the first is shown.
+  /// The records as rows under a head. All are measured before the first is shown.
   static func rows(
     _ records: [Record],
     columns: [String],

@@ -29,7 +29,7 @@ import Testing
         for code in answer[name]?.array?.compactMap(\.boundedNumber) ?? [] {
           guard let scalar = Unicode.Scalar(UInt32(code)),
             !scalar.properties.isVariationSelector,
-            // Two of these letters are a flag; one alone says nothing.
+            // Two of these letters are a flag. One alone has no meaning.
             !(0x1f1e6...0x1f1ff).contains(code),
             scalar.properties.generalCategory != .unassigned
           else { continue }
@@ -93,7 +93,7 @@ import Testing
     )
   }
 
-  /// An amount beside `10.50 USD` that stands there in minor units is misread by a hundred.
+  /// An amount in minor units beside `10.50 USD` is misread by a factor of a hundred.
   @Test func `shows every sum of money with its currency`() {
     let record = Record(
       .payment,

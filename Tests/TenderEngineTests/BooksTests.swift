@@ -5,8 +5,8 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// Commands in any order, with lost answers and dying processes. No effect happens twice, and books and
-/// journal agree to the minor unit in the end.
+/// Commands in any order, with lost answers and dying processes. No effect happens twice. At the end, books
+/// and journal agree to the minor unit.
 ///
 /// `TENDER_HISTORIES` sets the number of histories, with new seeds. Without it the seeds are fixed.
 @Suite struct BooksTests {

@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// Changes by other clients, the state after a refusal, and what the journal shows afterwards.
+/// Changes by other clients, the state after a refusal, and the journal's records afterwards.
 @Suite struct ElsewhereTests {
   /// Returns a look-up of a payment of 10.00 with this amount refunded.
   private static func seen(_ refunded: Int) -> Outcome {
@@ -186,7 +186,7 @@ import Testing
     #expect(till.provider.heard() == ["look refund 1 300", "again refund 1 300"])
   }
 
-  /// The bank takes back what had not been voided.
+  /// The bank returns the amount that had not been voided.
   @Test func `a return lowers no other amount`() throws {
     var void = Operation.void(300, .succeeded)
     void.id = "id-2"

@@ -4,7 +4,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// What proves something about a sent request, and what does not.
+/// Tests which answers prove something about a sent request.
 @Suite struct EvidenceTests {
   static let kinds = Fault.Kind.allCases.filter {
     ![.unknown, .interrupted, .terminated].contains($0)
@@ -232,7 +232,7 @@ import Testing
       let permit = try progress.permit()
       try permit.use()
       do throws(Fault) { try permit.use() } catch { second.withLock { $0 = error } }
-      // A retry needs its own permit.
+      // A retry needs a new permit.
       try progress.permit().use()
       return Outcome(status: .succeeded, amount: 1000, result: [:])
     }

@@ -63,7 +63,7 @@ struct ArbitraryPayment {
   }
 }
 
-/// The provider's books of a payment, kept by the test step by step.
+/// The provider's books of a payment, updated by the test step by step.
 struct Books: Equatable {
   var asked = 0
   var held = 0
@@ -73,7 +73,7 @@ struct Books: Equatable {
   var refunding = 0
   var isVoided = false
   var isReturned = false
-  /// The amount refunded by partial voids, which the bank cannot take back.
+  /// The amount refunded by partial voids, which the bank cannot return.
   var voided = 0
   /// Whether a refund was made in the provider's portal.
   var isRefundedElsewhere = false

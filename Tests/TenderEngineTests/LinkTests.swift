@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// Card refunds with their own references, as the original payment counts them.
+/// Card refunds with separate references, as the original payment counts them.
 @Suite struct LinkTests {
   private let till = Till(Scripted(.keyless))
 

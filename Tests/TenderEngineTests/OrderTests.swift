@@ -3,7 +3,7 @@ import TenderEngine
 import TenderModel
 import Testing
 
-/// What the operator confirms before an order.
+/// The question that the operator confirms before an order.
 @Suite struct OrderTests {
   private static func money(_ units: Int, _ code: String) throws -> Money {
     Money(minorUnits: units, currency: try #require(Currency(code: code)))

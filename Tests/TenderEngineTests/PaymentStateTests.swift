@@ -11,7 +11,7 @@ import Testing
     return filter
   }()
 
-  /// Returns the violated property in words; nil if there is none.
+  /// Returns the violated property; nil if there is none.
   static func wrong(_ payment: Payment, _ state: PaymentState) -> String? {
     let amounts = [
       state.asked, state.authorized, state.captured, state.released, state.reversed, state.refunded,
@@ -21,7 +21,7 @@ import Testing
     if amounts.contains(where: { $0 < 0 }) { return "negative" }
     let attempt = payment.attempt
     if attempt?.kind == .refund {
-      // A refund with its own reference captures nothing.
+      // A refund with a separate reference captures nothing.
       if state.captured > 0 || state.refunded + state.refunding + state.returned > state.asked {
         return "a refund of more than was asked"
       }

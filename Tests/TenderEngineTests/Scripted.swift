@@ -24,11 +24,11 @@ final class Scripted: Provider {
     var findings: [Finding] = []
     var lookUps: [Outcome] = []
     var recovery = Recovery.sameKey()
-    /// What an order lacks to be sent.
+    /// The missing prerequisite of an order.
     var lack: Fault?
-    /// What is wrong with an order that begins a payment.
+    /// The problem of an order that begins a payment.
     var rule: Fault?
-    /// The requests, in words.
+    /// Descriptions of the requests.
     var heard: [String] = []
   }
 
@@ -240,7 +240,7 @@ struct Till<Asked: Provider> {
     return try journal.history(of: payment).map { "\($0.operation) \($0.state): \($0.note)" }
   }
 
-  // MARK: Commands, each with its result in words
+  // MARK: Commands, each with its result as text
 
   /// Pays an amount in minor units. Returns exit and code, or the status.
   func transact(

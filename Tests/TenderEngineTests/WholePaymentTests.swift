@@ -4,7 +4,7 @@ import Testing
 
 /// Whole payments, with the state that each leads to.
 @Suite struct WholePaymentTests {
-  /// Returns what a payment shows in one line, without zeros and nils.
+  /// Returns a payment's amounts and status in one line, without zeros and nils.
   static func shown(_ payment: Payment) -> String {
     let state = payment.state
     let amounts: [(String, Int)] = [
@@ -239,7 +239,7 @@ import Testing
     #expect(payment.observed.refunded == 4)
     payment.append(.charge(10, .succeeded))
     #expect(payment.observed == Observed())
-    // A late observation of the first attempt is recorded, and says nothing about the second.
+    // A late observation of the first attempt is recorded, and does not change the second.
     payment.add(.refunded(7, of: 1, at: 9))
     #expect(payment.observed == Observed())
     #expect(payment.unwritten.count == 3)

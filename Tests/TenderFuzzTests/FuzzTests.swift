@@ -2,8 +2,8 @@ import TenderFuzz
 import TenderTestSupport
 import Testing
 
-/// Every target for a moment, with inputs that a seed makes of its own; `make fuzz` takes as long as one
-/// likes, guided by coverage, under the address sanitizer.
+/// Runs every target for a moment, with inputs from a seed. `make fuzz` runs as long as requested, guided by
+/// coverage, under the address sanitizer.
 @Suite struct FuzzTests {
   @Test(arguments: FuzzTarget.all.map(\.name))
   func `survives what a seed makes`(_ name: String) throws {

@@ -18,7 +18,7 @@ import Testing
     added: ["note"]
   )
 
-  /// Adds the column, and a value in it for a payment, with the checksum that a program that knows it writes.
+  /// Adds the column, and a value in it for a payment, with the checksum of a newer program.
   private func write(_ value: String, of reference: String, _ journal: SQLiteJournal) throws {
     try journal.addColumns(Self.wider, to: "payment")
     let database = try database

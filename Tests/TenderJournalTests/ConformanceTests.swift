@@ -5,12 +5,12 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// What every journal must do, whatever it is made of.
+/// The rules of every journal, independent of its storage.
 @Suite final class ConformanceTests: JournalFolder {
   enum Kind: Sendable {
     case memory, sqlite, postgres
 
-    /// Those that this machine has.
+    /// The journals that this machine has.
     static let all: [Kind] =
       PostgresCluster.isAvailable ? [.memory, .sqlite, .postgres] : [.memory, .sqlite]
   }
@@ -59,7 +59,7 @@ import Testing
     #expect(try journal.references(filter) == ["A"])
   }
 
-  /// Every stored property of an operation, of an observation, and what they come to.
+  /// Every stored property of an operation and of an observation, and the state computed from them.
   @Test(arguments: Kind.all)
   func `gives back every operation as it was`(_ kind: Kind) throws {
     let journal = try journal(kind)
@@ -107,7 +107,8 @@ import Testing
     #expect((last.operation, last.state, last.amount) == ("refund 1", "waiting", 300))
   }
 
-  /// Each state with something left to do or not: what is found and what is counted is what the filter lets through.
+  /// For each state, with an action left or not, the found and the counted payments are those that match the
+  /// filter.
   @Test(arguments: Kind.all)
   func `finds and counts by status`(_ kind: Kind) throws {
     let journal = try journal(kind)
@@ -199,7 +200,7 @@ import Testing
     #expect(totals.map(\.charged).reduce(0, +) == captured)
   }
 
-  /// A card refund with its own reference is an operation of the original payment too: it counts once.
+  /// A card refund with a separate reference is also an operation of the original payment. It counts once.
   @Test(arguments: Kind.all)
   func `totals count a linked refund once`(_ kind: Kind) throws {
     let journal = try journal(kind)
@@ -377,7 +378,7 @@ import Testing
     var first = try journal.open(keyed("A"), terms, .process)
     #expect(code { _ = try journal.open(keyed("B"), terms, .process) } == "key_reused")
     _ = try journal.open(keyed("B", "other"), terms, .process)
-    // What had no effect gives it to its repetition, and to nothing else.
+    // An operation without effect passes its key to its repetition, and to no other operation.
     try journal.end(&first, .failed)
     #expect(code { _ = try journal.open(keyed("C"), terms, .process) } == "key_reused")
     var other = first

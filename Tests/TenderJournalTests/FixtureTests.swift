@@ -8,8 +8,8 @@ import Testing
 
 /// Journals that the programs of old versions wrote (`Fixtures/README.md`).
 @Suite final class FixtureTests: JournalFolder {
-  /// What each payment is now: its operations, its status, and where what finishes it lies (`s` a secret, `p` a
-  /// plain preparation, `-` none).
+  /// The present state of each payment: its operations, its status, and its preparation (`s` a secret, `p` a
+  /// plain one, `-` none).
   private static let expected: [String: (operations: [String], status: String, kept: String)] = [
     "PAID": (["charge succeeded"], "succeeded", "-"),
     "RETRIED": (["charge declined", "charge succeeded"], "succeeded", "--"),
@@ -51,13 +51,13 @@ import Testing
     "SALELOSTCANCEL": (["charge succeeded", "void sent"], "succeeded", "-p"),
   ]
 
-  /// What an old program called by what its last refund did, and is called by what the payment is now.
+  /// The old program named these by their last refund. They are now named by the state of the payment.
   private static let renamed = [
     "PARTS": "unknown", "LOSTREFUND": "unknown", "BANKPARTS": "unknown", "BANKFAILED": "pending",
     "SALELOSTCANCEL": "unknown",
   ]
 
-  /// Files have these columns: without `added`, one more makes them unreadable.
+  /// Files have these columns. Without `added`, another column makes them unreadable.
   @Test func `columns are only added, in a way that older journals get them`() {
     let advice =
       "take none out; one more is a line with `added` (Sources/README.md), and a line here"
@@ -180,7 +180,7 @@ import Testing
     #expect(try again.verify() == [])
   }
 
-  /// What the old program said of each attempt is what this one has.
+  /// This program has the same data as the old program's output for each attempt.
   @Test(arguments: OldJournal.all)
   func `has what the old program said`(_ old: OldJournal) throws {
     try old.put(into: state)
@@ -200,10 +200,10 @@ import Testing
       #expect(payment.currency?.code == said.text("currency"), "\(name)")
       #expect(payment.lastFour == said.text("last_four"), "\(name)")
       #expect(said.text("brand") == nil || payment.brand == said.text("brand"), "\(name)")
-      // Version 1 wrote members in the order of their names.
+      // Version 1 wrote members in alphabetical order.
       let result = JSON.object(said["result"]?.object ?? [:]).canonicalText
       #expect(both.contains { JSON.object($0.result).canonicalText == result }, "\(name)")
-      // What was cancelled or revoked has no error of its own.
+      // A cancelled or revoked payment has no error.
       if let message = said["error"]?["message"]?.text,
         ["declined", "failed", "unknown"].contains(said.text("status"))
       {
@@ -251,7 +251,7 @@ import Testing
     #expect(lines.map(\.by) == old.map { $0["by"]?.text })
   }
 
-  /// Version 7 has operations: what it exported is what is read of its file, and that goes on.
+  /// Version 7 has operations. The journal has the same payments as its export, and can continue.
   @Test func `reads what version 7 wrote`() throws {
     let old = OldJournal.withOperations
     try old.put(into: state)
@@ -336,7 +336,7 @@ import Testing
     #expect(try journal.verify() == [])
   }
 
-  /// What version 6 exported is taken over line by line, newest first, and is what its file is.
+  /// An export of version 6 is imported line by line, newest first. The result equals its file.
   @Test func `takes over an export of version 6`() throws {
     let old = OldJournal.all[5]
     try old.put(into: state)

@@ -3,7 +3,7 @@ import TenderJournal
 import TenderModel
 import Testing
 
-/// References that an earlier version kept in another form of the same letters.
+/// References that an earlier version stored in another form of the same letters.
 @Suite final class FormTests: JournalFolder {
   @Test func `an older reference is found in either form, with the bytes that were sent`() throws {
     let (composed, decomposed) = ("Caf\u{e9}", "Cafe\u{301}")

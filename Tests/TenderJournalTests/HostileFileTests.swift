@@ -6,7 +6,7 @@ import TenderSystem
 import TenderTestSupport
 import Testing
 
-/// A journal file that somebody else has had in hand.
+/// A journal file that another person may have changed.
 @Suite final class HostileFileTests: JournalFolder {
   private var path: String { state.appending(path: "journal.db").path }
 

@@ -68,7 +68,7 @@ extension Journal {
   }
 }
 
-/// A state folder of its own, with the mark beside it, and what is done there.
+/// A separate state folder with the mark beside it, and the actions in it.
 class JournalFolder {
   let root: URL
   let clock = ManualClock()

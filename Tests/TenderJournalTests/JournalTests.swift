@@ -108,7 +108,7 @@ private import Glibc
     #expect(try journal.references(filter) == ["R1"])
   }
 
-  /// A line names its writer; a filter for it also narrows what an index finds.
+  /// A line names its writer. A filter for it also narrows the result of an index.
   @Test func `finds by who wrote`() throws {
     for by in ["ann@till1", "ben@till2"] {
       let journal = try SQLiteJournal(folder: state.path, redactor: Redactor(), by: by)
@@ -214,7 +214,7 @@ private import Glibc
     } else {
       _ = try open()
       var bytes = try Data(contentsOf: file)
-      // The user version stands at offset 60 of a SQLite file, big-endian.
+      // The user version is at offset 60 of a SQLite file, big-endian.
       let wal = state.appending(path: "journal.db-wal")
       try? FileManager.default.removeItem(at: wal)
       bytes.replaceSubrange(60..<64, with: [0, 0, 0, 99])

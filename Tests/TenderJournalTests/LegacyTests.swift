@@ -3,9 +3,9 @@ import TenderJournal
 import TenderModel
 import Testing
 
-/// What one record of a version before 7 is as a payment with operations.
+/// Converts one record of a version before 7 into a payment with operations.
 @Suite struct LegacyTests {
-  /// An attempt of an old export, with these members in place of a card payment's.
+  /// An attempt of an old export. These members replace those of a card payment.
   static func payment(_ members: JSONObject) throws -> Payment {
     var object: JSONObject = [
       "env": "simulator", "provider": "paytheory", "reference": "A", "number": 1,
@@ -229,7 +229,7 @@ import Testing
     #expect(revoked.state.status == .revoked)
   }
 
-  /// What an export of this version writes is read back whole, but for secrets.
+  /// An export of this version is read back completely, without secrets.
   @Test func `an export of a payment is read back`() throws {
     var payment = try Self.bank([
       "status": "pending", "operation": "cancel",

@@ -6,11 +6,11 @@ import TenderSystem
 import TenderTestSupport
 import Testing
 
-/// What a file of version 4 held was not sealed; what was damaged in it stays so.
+/// Files of version 4 had no sealed data. Damaged data in them stay damaged.
 @Suite final class OldVersionTests: JournalFolder {
   private var path: String { state.appending(path: "journal.db").path }
 
-  /// Puts a journal of version 4 in place; gives a part of what its HELD needs to be confirmed.
+  /// Restores a journal of version 4. Returns a part of the data that confirming its HELD needs.
   private func put() throws -> String {
     let old = OldJournal.all[3]
     try old.put(into: state)

@@ -8,13 +8,14 @@ private import Darwin
 private import Glibc
 #endif
 
-/// A server of PostgreSQL's protocol that lets nobody in (PostgreSQL's manual, "Message Formats": ErrorResponse).
+/// A server with PostgreSQL's protocol that refuses every login (PostgreSQL's manual, "Message Formats":
+/// ErrorResponse).
 final class RefusingServer: Sendable {
   private let listener: LocalListener
   private let answer: [UInt8]
   private let count = Atomic(0)
 
-  /// Listens on a port of its own.
+  /// Listens on a free port.
   init(code: String, text: String) throws {
     var fields: [UInt8] = []
     for (name, value) in [

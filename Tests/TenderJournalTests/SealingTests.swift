@@ -5,9 +5,9 @@ import TenderModel
 import TenderSystem
 import Testing
 
-/// Preparations never lie in the journal's files in plain text, and are gone with their keys.
+/// Preparations are never in the journal's files in plain text, and are gone with their keys.
 @Suite final class SealingTests: JournalFolder, @unchecked Sendable {
-  // Unchecked: the folder's path is all that several threads use.
+  // Unchecked: several threads share only the folder's path.
   private func file(_ name: String) -> URL { state.appending(path: name) }
 
   private func hold(
@@ -113,7 +113,7 @@ import Testing
     #expect(try secret("C", copied) == "three")
   }
 
-  /// More than there are keys at once, by several who make and destroy them at the same time.
+  /// More preparations than keys at once, by several threads that create and destroy them at the same time.
   @Test func `each opens its own, however many come and go`() throws {
     _ = try open()
     let failures = Failures()

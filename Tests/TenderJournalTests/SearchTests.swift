@@ -6,7 +6,7 @@ import TenderSystem
 import TenderTestSupport
 import Testing
 
-/// What a payment is found by besides its columns: the same whether it is indexed or read.
+/// Searches for payments by texts besides their columns. An index and a full read give the same result.
 @Suite final class SearchTests: JournalFolder {
   private static func payment(_ reference: String, _ content: JSONObject) -> Payment {
     var payment = Payment.test(reference, at: 1_800_000_000_000)
@@ -105,7 +105,7 @@ import Testing
         #expect(try journal.count(filter, upTo: .max) == expected.count)
       }
       if let journal = journal as? SQLiteJournal { #expect(try journal.verify() == []) }
-      // What failed may be mended later.
+      // A failure may be repaired later.
       try journal.end(&long) { $0.fault = nil }
       var failed = PaymentFilter()
       failed.failure = "stolen"

@@ -54,7 +54,7 @@ import Testing
     #expect(found.observed.providerStatus == "SETTLED")
     #expect(try journal.history(of: early).map(\.note) == ["opened", "sent", "outcome"])
     #expect(try journal.verify() == [])
-    // Its room is free again, and what was in it is not taken in twice.
+    // Its room is free again, and its outcome is not added twice.
     var next = found
     try journal.end(&next, .returned, note: "looked up")
     #expect(try open().payment("A")?.state.status == .returned)
@@ -62,7 +62,7 @@ import Testing
     #expect(try head.read(upToCount: 1) == Data([0]))
   }
 
-  /// What is text stays text, also where it is all digits: a reference, four digits of a card, an id.
+  /// A text stays a text, even if it is all digits: a reference, four digits of a card, an id.
   @Test func `keeps a reference of digits when its outcome is set aside`() throws {
     let other = try Database(path: state.appending(path: "journal.db").path)
     do {
@@ -148,12 +148,12 @@ import Testing
       #expect(found.charge.preparation == (isPrepared ? .secret("kept") : nil))
       #expect(try journal.history(of: found).last?.note == note)
       #expect(try journal.verify() == [])
-      // The next one is about the version that is there now, as if its answer had been lost.
+      // The next outcome is about the current version, as if its answer had been lost.
       done.version = found.version
     }
   }
 
-  /// Several open the journal at once, and one of them is faster.
+  /// Several processes open the journal at once, and one of them is faster.
   @Test func `goes on with what another has taken in`() throws {
     let journal = try open(patience: 20)
     let other = try Database(path: state.appending(path: "journal.db").path)

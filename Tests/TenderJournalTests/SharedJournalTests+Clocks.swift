@@ -8,8 +8,8 @@ import Testing
 
 /// A server whose clock is set, and one that was put back to an earlier time.
 extension SharedJournalTests {
-  /// A lease that seems to last for days shows that the server's clock was set back: it ends within minutes, and
-  /// whoever waits is told.
+  /// A lease that seems to last for days shows that the server's clock was set back. It ends within minutes,
+  /// and a waiting command is told.
   @Test func `no reference is locked for as long as a clock was set back`() throws {
     let (first, second) = (try journal(0), try journal(1))
     let held = try lock(first)
@@ -23,13 +23,13 @@ extension SharedJournalTests {
       "SELECT ceil(extract(epoch FROM until - clock_timestamp())) FROM tender.lease"
     )
     #expect((1...600).contains(Int(left.prefix { $0.isNumber }) ?? 0), "\(left)")
-    // The holder has kept its fence.
+    // The holder still has its fence.
     let fence = try sql("SELECT fence FROM tender.lease")
     #expect(fence.hasPrefix("1"))
     withExtendedLifetime(held) {}
   }
 
-  /// A payment that is dated in the future, by this machine or another one, hides nothing that is written after it.
+  /// A payment with a date in the future, by this machine or another one, hides no later write.
   @Test(arguments: [0, 1])
   func `a clock that was ahead once does not blind the mark`(_ writer: Int) throws {
     do {
@@ -82,7 +82,7 @@ extension SharedJournalTests {
     _ = try sql("DELETE FROM tender.payment WHERE reference = '\(reference)'")
   }
 
-  /// What is accepted, or pruned, ends with the moment: what is written later is missed.
+  /// Accepting and pruning cover the writes until that moment. The loss of later ones is noticed.
   @Test(arguments: ["accept", "prune"])
   func `accepts nothing in advance`(_ command: String) throws {
     let tomorrow = clock.now + 365 * 86_400_000
@@ -107,7 +107,7 @@ extension SharedJournalTests {
     #expect(fault?.code == "journal_forgot")
   }
 
-  /// What another machine wrote and this one has only seen is missed as its own is.
+  /// The loss of a write that this machine only read is noticed like that of its own write.
   @Test func `a machine that only read knows that a database was put back`() throws {
     let first = try journal(0)
     let held = [try lock(first), try lock(first, "B")]
@@ -116,7 +116,7 @@ extension SharedJournalTests {
     _ = try sql(
       "DELETE FROM tender.event; DELETE FROM tender.operation; DELETE FROM tender.payment"
     )
-    // Newer ones that are there do not make it forget the one that is not.
+    // Newer entries do not hide the missing one.
     _ = try sent(first, "B")
     for _ in 0..<2 {
       let again = try journal(1)

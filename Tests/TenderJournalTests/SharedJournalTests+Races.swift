@@ -6,9 +6,9 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// What must hold of several payments at once, whichever machine is faster.
+/// The rules for several payments at once, independent of the faster machine.
 extension SharedJournalTests {
-  /// A payment of one provider with a key of its own.
+  /// A payment of one provider with a separate key.
   private func payment(
     _ reference: String,
     at provider: String = "paytheory",
@@ -34,7 +34,7 @@ extension SharedJournalTests {
     }
   }
 
-  /// Opens payments at the same moment on as many machines; gives the codes of their faults.
+  /// Opens payments at the same moment on as many machines. Returns the codes of their faults.
   private func race(_ payments: [Payment], locked: Bool) throws -> [String?] {
     let codes = Mutex<[Int: String?]>([:])
     let done = DispatchGroup()
@@ -89,7 +89,7 @@ extension SharedJournalTests {
     #expect(try sql("SELECT count(*) FROM tender.operation") == "10\n")
   }
 
-  /// A reference is blocked by what may have moved money elsewhere, and by nothing else.
+  /// A reference is blocked only by a payment elsewhere that may have moved money.
   @Test func `says which payment elsewhere blocks a reference`() throws {
     let journal = try journal(0)
     var paid = try journal.open(payment("A"), OpeningTerms(), .process)
@@ -119,7 +119,7 @@ extension SharedJournalTests {
     var paid = try journal.open(payment("A", key: "K"), OpeningTerms(hasOwnKey: true), .process)
     try paid.end(1, .failed, at: clock)
     try journal.update(&paid, 1, note: "outcome", .power)
-    // What provably had no effect leaves its key to its own repetition alone.
+    // An operation that provably had no effect passes its key only to its repetition.
     let again = try payment("A", key: "K")
     paid.append(try #require(again.attempt))
     paid = try journal.open(paid, OpeningTerms(hasOwnKey: true), .process)
@@ -142,7 +142,7 @@ extension SharedJournalTests {
     #expect(try journal.verify() == [])
   }
 
-  /// Machines whose keys differ cannot compare what they did not keep: each print says whose it is.
+  /// Machines with different keys cannot compare values that they stored as hashes. Each hash names its key.
   @Test func `names the key of a fingerprint`() throws {
     let journal = try journal(0)
     let prints = try journal.fingerprints(of: ["amount": 1], instrument: "4111")

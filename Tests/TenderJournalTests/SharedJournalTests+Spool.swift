@@ -5,9 +5,9 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// What is known of a payment, whoever else had its reference and whatever the database lost.
+/// Known outcomes survive, even if another process had the reference or the database lost something.
 extension SharedJournalTests {
-  /// A database that was put back, or lost a commit in a failover, says nothing about a known outcome.
+  /// A restored database, or one that lost a commit in a failover, does not change a known outcome.
   @Test func `an older database does not take what waits in the spool away`() throws {
     let path = folders[0].path
     do {
@@ -79,7 +79,7 @@ extension SharedJournalTests {
     withExtendedLifetime(held) {}
   }
 
-  /// The reference whose outcome waits is delivered by whoever takes it, and not only by another command.
+  /// The next process with the reference delivers its waiting outcome, not only another command.
   @Test func `delivers what waits as its own reference is taken`() throws {
     try leaveInSpool()
     let next = try SharedWorld.journal(at: address, folders[0].path)
@@ -133,7 +133,7 @@ extension SharedJournalTests {
     let next = try SharedWorld.journal(at: address, folders[0].path)
     #expect(try known(next, "B")?.state.status == .unknown)
     #expect(try sql("SELECT reference, status FROM tender.payment") == "B|unknown\n")
-    // What this machine knows is not charged again by it.
+    // A payment that this machine knows is not charged again by it.
     for _ in 0..<2 {
       let fault = #expect(throws: Fault.self) {
         _ = try self.open(next, .test("A", at: self.clock.now + 7))
@@ -143,7 +143,8 @@ extension SharedJournalTests {
     #expect(try sql("SELECT reference, status FROM tender.payment") == "B|unknown\n")
   }
 
-  /// A machine remembers what it wrote: a database that lacks it pays nothing more until that is accepted.
+  /// A machine remembers its writes. If a database lacks one, it takes no more payments until that is
+  /// accepted.
   @Test func `refuses a database that was put back, until that is accepted`() throws {
     for machine in 0..<2 {
       let journal = try journal(machine)
@@ -158,7 +159,7 @@ extension SharedJournalTests {
       whole.reachesOutside()
       #expect(try lock(whole, "B") != nil)
     }
-    // What both wrote is gone, and the second one's place is another's.
+    // The writes of both are gone, and another payment has the second one's place.
     for table in ["payment", "operation", "event", "term"] {
       _ = try sql("DELETE FROM tender.\(table)")
     }
@@ -186,7 +187,7 @@ extension SharedJournalTests {
     )
   }
 
-  /// What was deleted on purpose is not missed.
+  /// A deleted payment is not reported as lost.
   @Test func `does not miss what was pruned`() throws {
     do {
       let journal = try journal(0)
@@ -208,7 +209,7 @@ extension SharedJournalTests {
     }
   }
 
-  /// Several outcomes of one request are one entry: the last has what all said.
+  /// Several outcomes of one request are one entry. The last entry has all facts.
   @Test func `adds one outcome that waits to another`() throws {
     do {
       let journal = try journal(0)
@@ -225,7 +226,7 @@ extension SharedJournalTests {
       try journal.setAside(&paid, 1, note: "outcome")
       #expect(paid.version == 3)
       #expect(try journal.payment(key())?.state.status == .succeeded)
-      // The next write waits for what is there.
+      // The next write comes after the waiting one.
       try paid.change(1) { $0.result = ["x": 1] }
       try journal.update(&paid, 1, note: "later", .power)
       #expect(try journal.history(of: paid).map(\.note) == ["opened", "sent", "outcome", "later"])

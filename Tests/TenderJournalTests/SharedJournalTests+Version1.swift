@@ -17,7 +17,7 @@ extension SharedJournalTests {
     try SharedWorld.journal(at: address, folders[machine].path, migrates: false)
   }
 
-  /// Each payment in words: its status, then its operations.
+  /// A description of each payment: its status, then its operations.
   private func words(_ journal: SharedJournal) throws -> [String: String] {
     var words: [String: String] = [:]
     try journal.each(PaymentFilter()) { payment in
@@ -75,13 +75,13 @@ extension SharedJournalTests {
     #expect(try journal.counted(filter, upTo: 9) == 2)
     #expect(try journal.count(filter, upTo: 9) == 2)
     #expect(try journal.payments(matching: "PAID", filter: PaymentFilter()).count == 1)
-    // What is new gets rows of its own.
+    // New payments get new rows.
     #expect(try opened(journal, "NEW").row > 22)
   }
 
   @Test func `goes on with a conversion that was interrupted`() throws {
     try restore()
-    // A row that cannot be converted stops it, after the tables were set aside.
+    // A row that cannot be converted stops the conversion, after the tables were set aside.
     _ = try sql("UPDATE tender.attempt SET status = 'odd', sum = NULL WHERE reference = 'SALE'")
     let journal = try unmigrated()
     let fault = #expect(throws: Fault.self) { try journal.migrate() }
@@ -93,7 +93,7 @@ extension SharedJournalTests {
     _ = try sql(
       "UPDATE tender.attempt_1 SET status = 'partially_refunded' WHERE reference = 'SALE'"
     )
-    // Some of it was done before.
+    // A part was converted before.
     _ = try sql(
       "CREATE TABLE tender.later AS SELECT * FROM tender.attempt_1 WHERE reference > 'G'; "
         + "DELETE FROM tender.attempt_1 WHERE reference > 'G'; "
@@ -143,7 +143,7 @@ extension SharedJournalTests {
     #expect(try journal.verify() == [])
   }
 
-  /// What was damaged stays so, and is told.
+  /// A damaged row stays damaged, and is reported.
   @Test func `keeps a damaged row damaged`() throws {
     try restore()
     _ = try sql("UPDATE tender.attempt SET amount = 1 WHERE reference = 'PAID'")

@@ -5,10 +5,10 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// The lease, its fence, and what a shared journal says of itself.
+/// The lease, its fence, and the facts that a shared journal reports.
 @Suite(.enabled(if: PostgresCluster.isAvailable, Comment(rawValue: PostgresCluster.isMissing)))
 final class SharedJournalTests {
-  /// Holds the folders, and the marks beside them.
+  /// Contains the folders, and the marks beside them.
   let root = FileManager.default.temporaryDirectory.appending(path: "s-\(UUID().uuidString)")
   let folders: [URL]
   let clock = ManualClock()
@@ -59,7 +59,7 @@ final class SharedJournalTests {
     )
   }
 
-  /// Whoever comes back with an old fence changes nothing, and says who has the reference.
+  /// A process with an old fence changes nothing, and gets the name of the process with the reference.
   @Test func `a write with an old fence fails`() throws {
     let (first, second) = (try journal(0), try journal(1))
     let held = try lock(first)
@@ -110,7 +110,7 @@ final class SharedJournalTests {
     withExtendedLifetime(held) {}
   }
 
-  /// A machine that is held up finds its time over by its own clock, and sends nothing.
+  /// A machine that was stopped for too long finds its window over by its monotonic clock, and sends nothing.
   @Test func `says when nothing may leave any more`() throws {
     let window = SendWindow(clock: clock)
     try window.check()
@@ -172,7 +172,7 @@ final class SharedJournalTests {
     withExtendedLifetime(held) {}
   }
 
-  /// What is needed no longer goes, whoever sealed it.
+  /// A preparation that is no longer needed is deleted, even if another machine sealed it.
   @Test func `deletes a sealed preparation once its operation has ended`() throws {
     let journal = try journal(0)
     var held: (any ReferenceLock)? = try lock(journal)
@@ -233,12 +233,12 @@ final class SharedJournalTests {
     try sql("SELECT reference, attempt, status, by FROM tender.payment ORDER BY row")
   }
 
-  /// What is opened together with its lock is the first at its reference, or nothing.
+  /// A payment that is opened together with its lock is the first at its reference, or is not written.
   @Test func `opens the first attempt as its lock is taken`() throws {
     let (first, second) = (try journal(0), try journal(1))
     let payment = Payment.test("A", at: clock.now)
     do {
-      // A process that does not get the lock opens nothing.
+      // A process without the lock opens nothing.
       let held = try lock(first)
       #expect(held != nil)
       #expect(try open(second, payment) == nil)
@@ -284,7 +284,7 @@ final class SharedJournalTests {
     #expect(fault?.code == "journal_conflict")
   }
 
-  /// The server says so in its own language: the code says it in all of them.
+  /// The server's text is in its language, but the code is the same in all languages.
   @Test func `does not ask again for what no waiting mends`() throws {
     let server = try RefusingServer(
       code: "28P01",
@@ -346,7 +346,7 @@ final class SharedJournalTests {
     }
   }
 
-  /// What providers echo may be anything that is text.
+  /// An answer of a provider may contain any text.
   @Test func `keeps any text as it is`() throws {
     let journal = try journal(0)
     let texts = ["'; DROP TABLE x; --", "\\", "\"{}\"", "ü€😀", "a\u{1}b\n", "%_*", "{NULL}", "$1"]

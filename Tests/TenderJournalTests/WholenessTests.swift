@@ -12,7 +12,7 @@ private import Darwin
 private import Glibc
 #endif
 
-/// A journal that lost something says so, and sells nothing until somebody has looked after it.
+/// A journal that lost entries reports it, and takes no payment until a person has accepted it.
 @Suite final class WholenessTests: JournalFolder {
   @Test func `is whole while nothing is lost`() throws {
     for round in 0..<3 {
@@ -62,7 +62,7 @@ private import Glibc
       let fault = code {
         let journal = try open()
         try journal.checkWhole()
-        // What is still there must be all.
+        // A journal that still opens must be complete.
         #expect(try journal.references().sorted() == ["A0", "A1", "A2", "A3"], "byte \(position)")
       }
       if fault != nil { noticed += 1 }
@@ -161,7 +161,7 @@ private import Glibc
     #expect(code { try open().checkWhole() } == "journal_forgot")
   }
 
-  /// A process under its own bounds sees that the original is there, and cannot read it.
+  /// A restricted process detects that the original exists, and cannot read it.
   @Test func `a copy whose original cannot be read is one too`() throws {
     try pay("A", open())
     try copy(Self.files, from: "state", to: "copy")
@@ -172,7 +172,8 @@ private import Glibc
     #expect(code { try copied.checkWhole() } == "journal_copy")
   }
 
-  /// Nothing beside it says that it is old: neither its mark, put back with it, nor an original.
+  /// Nothing beside the file shows that it is old: neither its mark, which was restored with it, nor an
+  /// original.
   @Test(arguments: [true, false])
   func `a copy is known by its file alone`(_ isPutBack: Bool) throws {
     try pay("A", open())
@@ -244,7 +245,7 @@ private import Glibc
       #expect(try accepted.verify() == [])
     }
     try pay("C", open("copy"))
-    // The original never heard of it.
+    // The original is not affected.
     let again = try open()
     again.reachesOutside()
     try again.checkWhole()
@@ -341,7 +342,7 @@ private import Glibc
     for path in [state.path + "/copy.db", state.path + "/../state/copy.db", ""] {
       #expect(code { try journal.backUp(to: path) } == "bad_file")
     }
-    // A mark that is no file holds nobody up.
+    // A mark that is not a file blocks no command.
     let mark = root.appending(path: ".state.tender-mark").path
     try FileManager.default.removeItem(atPath: mark)
     #expect(unsafe mkfifo(mark, 0o600) == 0)
@@ -363,7 +364,7 @@ private import Glibc
     let visa = try again.fingerprints(of: one, instrument: "4111 1111")
     #expect(visa.members.map(\.key) == ["metadata", "instrument"])
     #expect(try again.fingerprints(of: one, instrument: "4242 4242") != visa)
-    // Without the key, which lies in a file of its own, they tell nothing.
+    // Without the key, which is in a separate file, they reveal nothing.
     try FileManager.default.removeItem(at: state.appending(path: "journal.key"))
     #expect(try again.fingerprints(of: one, instrument: nil) != prints)
   }

@@ -10,7 +10,7 @@ private import Darwin
 private import Glibc
 #endif
 
-/// One sync serves all who wait when it begins, and nobody goes on before one that covers it.
+/// One sync serves all threads that wait when it begins. No thread continues before a sync that covers it.
 @Suite struct WriterTurnTests {
   private final class Numbers: Sendable {
     let written = Atomic(0)
@@ -19,7 +19,7 @@ private import Glibc
     let waiting = Atomic(0)
   }
 
-  /// Runs a body on eight threads at once, whatever the number of cores.
+  /// Runs a body on eight threads at once, with any number of cores.
   private func crowd(_ body: @escaping @Sendable (Int) -> Void) {
     let group = DispatchGroup()
     for place in 0..<8 {
@@ -48,7 +48,7 @@ private import Glibc
         numbers.written.store(number, ordering: .sequentiallyConsistent)
         turn.end()
         let isOnDisk = turn.waitForDisk(number) {
-          // What is on the disk is what was written when the sync began.
+          // The writes before the start of the sync are on the disk.
           let begun = numbers.written.load(ordering: .sequentiallyConsistent)
           numbers.safe.store(begun, ordering: .sequentiallyConsistent)
           return true
@@ -95,7 +95,7 @@ private import Glibc
     let one = Self.commit(turn)
     let other = Self.commit(turn)
     #expect(!turn.waitForDisk(one) { false })
-    // A later sync that succeeds proves nothing of what the failed one lost.
+    // A later sync that succeeds proves nothing about the writes that the failed one lost.
     #expect(!turn.waitForDisk(other) { true })
     #expect(turn.waitForDisk(Self.commit(turn)) { true })
     #expect(turn.waitForDisk(before) { false })

@@ -1,7 +1,7 @@
 import TenderModel
 import Testing
 
-/// BER-TLV, hexadecimal and XML: what is read, and what is not.
+/// BER-TLV, hexadecimal and XML: valid and invalid texts.
 @Suite struct BinaryFormatTests {
   static let objects: [(hex: String, objects: [TLV]?)] = [
     ("", []), ("9F0206000000001000", [TLV(0x9f02, [0, 0, 0, 0, 0x10, 0])]),

@@ -128,7 +128,7 @@ import Testing
     #expect(shown == "echo [redacted] end", "\(shown)")
   }
 
-  /// What a provider documents of a card is shown, also of one whose digits are all the same.
+  /// The documented parts of a card number are shown, even if all its digits are the same.
   @Test func `shows the first six and the last four`() {
     let redactor = Redactor()
     redactor.learn("4111111111111111")
@@ -176,7 +176,7 @@ import Testing
     #expect(Redactor.holdsCardNumber(form))
   }
 
-  /// A copy of what it was told stands nowhere in it: its fingerprints depend on a key of its own.
+  /// It contains no copy of the secret. Its fingerprints depend on a separate key.
   @Test func `keeps no copy`() {
     let shown = String(describing: Mirror(reflecting: Self.told()).children.map { "\($0)" })
     #expect(!shown.contains(Self.number))

@@ -2,7 +2,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// Every parser and writer takes four times as long for four times the text, whatever the text is made of.
+/// Every parser and writer takes four times as long for four times the text, for any text.
 @Suite(.serialized) struct GrowthTests {
   private static func text(_ piece: String, _ size: Int) -> String {
     String(repeating: piece, count: max(1, size / piece.utf8.count))

@@ -7,7 +7,7 @@ import Testing
 
   static func text(_ count: Int) -> String { "e" + String(repeating: mark, count: count) + "x" }
 
-  /// What a reader makes of so many marks.
+  /// The text that a reader returns for some marks.
   static let rows: [(given: String, read: String)] = [
     (text(30), text(30)),
     (text(31), "e" + String(repeating: mark, count: 30) + "\u{fffd}x"),

@@ -1,7 +1,7 @@
 import TenderModel
 import Testing
 
-/// Files of texts: what is read, and what is refused with its line.
+/// Files of texts: valid ones, and those that are refused with their line.
 @Suite struct PageFileTests {
   @Test func `reads paragraphs, kept lines and placeholders`() throws {
     let file = try PageFile(

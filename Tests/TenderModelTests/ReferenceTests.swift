@@ -9,7 +9,7 @@ import Testing
     #expect(Reference.forms(of: typed[1]).map { Array($0.utf8).count } == [6, 5])
     #expect(Reference.forms(of: typed[0]).map { Array($0.utf8).count } == [5, 6])
     #expect(Reference.forms(of: "ORDER-1") == ["ORDER-1"])
-    // What was written down keeps its bytes.
+    // A stored reference has the same bytes as before.
     #expect(Array(Reference(stored: typed[1]).text.utf8).count == 6)
   }
 

@@ -44,7 +44,7 @@ import Testing
     #expect(Self.read(text) == nil)
   }
 
-  /// Whatever the reader makes of a text with everything open, the scanner makes of it as well.
+  /// The scanner gives the same result as the reader with everything open, for any text.
   @Test func `agrees with the reader on every broken text`() {
     let whole = #"{"type":"a\u0062","name":"c","address":{"city":["d",12,true]}}"#
     var random = Seeded(7)

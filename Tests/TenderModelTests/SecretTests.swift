@@ -22,7 +22,7 @@ struct SecretTests {
     }
   }
 
-  /// Where a secret was, the next one finds zeros, whatever the size of the slots that they share.
+  /// After a secret, the next one finds zeros in its place, with any size of the shared slots.
   @Test(arguments: [16, 256, 300, 4096])
   func nothingIsLeftBehind(size: Int) {
     for _ in 0..<40 {
@@ -45,7 +45,8 @@ struct SecretTests {
     #expect(bytes(secret).isEmpty)
   }
 
-  /// Its own memory, which is its own until it is let go, holds nothing of it any more.
+  /// After the erasure, its memory has nothing of the secret. No other secret uses that memory before the
+  /// release.
   @Test(arguments: [16, 300, 5000])
   func erasedSecretIsOverwritten(size: Int) throws {
     var text = [UInt8](repeating: 0xa5, count: size)
@@ -70,7 +71,7 @@ struct SecretTests {
   }
 }
 
-/// What stands beside a number that is taken out.
+/// The text beside a redacted number.
 @Suite struct BesideNumberTests {
   /// The code that follows a card number may begin with digits that look like a part of the number.
   @Test func `leaves nothing of a code behind a number`() {
@@ -85,7 +86,7 @@ struct SecretTests {
           #"{"security_code":"\#(code)","number":"\#(number)"}"#, "\(code) \(number)",
           "\(number), \(code)",
         ] {
-          // As a message is shown: first by itself, then as what a provider wrote.
+          // As in a message: first redacted alone, then as a provider's text.
           let shown = redactor.redact(redactor.redact(text), foreign: true)
           let digits = shown.filter(\.isNumber)
           #expect(digits.isEmpty || digits == "1" && shown.contains("x"), "\(code): \(shown)")

@@ -51,7 +51,7 @@ import Testing
     #expect(judged > 1000)
   }
 
-  /// Patterns that take a matcher which goes back longer than anybody waits.
+  /// Patterns for which a matcher that goes back takes too long.
   @Test(
     .timeLimit(.minutes(1)),
     arguments: [

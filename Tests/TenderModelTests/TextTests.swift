@@ -26,7 +26,7 @@ import Testing
     #expect(JSONReader.read("[1]", limit: 2) == nil)
   }
 
-  /// Tags hide text in a text; what is printed must be what is seen.
+  /// Tag characters hide text in a text. The printed text must equal the visible one.
   @Test(arguments: [
     ("\u{e0041}", #""\udb40\udc41""#), ("a\u{e0fff}b", #""a\udb43\udfffb""#),
     ("\u{f0000}", "\"\u{f0000}\""),
@@ -148,7 +148,7 @@ import Testing
 }
 
 @Suite struct TimeRangeTests {
-  /// Whatever number stands for a time, it is written as the first or the last that can be.
+  /// Any number as a time is written as the first or the last possible time.
   @Test(arguments: [(Int.min, "0000-01-01T00:00:00"), (Int.max, "9999-12-31T23:59:59")])
   func `writes any number as a time`(_ number: Int, _ text: String) {
     let rest = number < 0 ? ("00", "000") : ("99", "999")

@@ -19,7 +19,7 @@ import Testing
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  /// What a request came to: its status or the code of its fault, its size, and how long it took.
+  /// The result of a request: its status or the code of its fault, its size, and its duration.
   private struct Result: Equatable {
     var status = 0
     var code = ""
@@ -27,7 +27,7 @@ import Testing
     var milliseconds = 0
   }
 
-  /// So many requests of one path under a header, each to a simulator of its own, as when served.
+  /// Sends some requests for one path with a header, each to a separate simulator, as when served.
   private func results(_ header: String, _ count: Int, body: String = "{}") throws -> [Result] {
     let options = try SimulatorOptions(headerValue: header, among: providers)
     return (0..<count).map { _ in

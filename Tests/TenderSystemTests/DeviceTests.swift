@@ -38,7 +38,7 @@ import Testing
     let (descriptor, path) = try #require(PseudoTerminal.open())
     defer { close(descriptor) }
     let stream = try connect("tty:\(path)")
-    // Control characters, line ends, and what a terminal would take for a signal.
+    // Control characters, line ends, and bytes that a terminal would read as a signal.
     let bytes = (0...255).map { UInt8($0) }
     try stream.send(bytes)
     var heard: [UInt8] = []
@@ -67,8 +67,8 @@ import Testing
     #expect(fault?.cause == .deviceInUse)
     #expect(fault?.kind == .device)
     first.close()
-    // A process that another test starts holds the line until it runs its own program, which takes no
-    // longer than a few others take.
+    // A process that another test starts holds the line until its exec. That takes no longer than some other
+    // processes.
     for _ in 0..<50 {
       if let again = try? connect("tty:\(path)") { return again.close() }
       let other = Process()

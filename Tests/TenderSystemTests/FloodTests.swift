@@ -12,7 +12,7 @@ private struct SampleNonce: Randomness {
   }
 }
 
-/// Somebody who wants it to stop, from the first look on that `after` says.
+/// An interruption from a look `after` on.
 private final class Stopper: Interruption, @unchecked Sendable {
   // Unchecked: a test works on one thread.
   private var left: Int
@@ -76,7 +76,7 @@ private final class Stopper: Interruption, @unchecked Sendable {
     return try body(socket, clock)
   }
 
-  /// What has arrived is taken in before something is sent: never for ever.
+  /// The bytes that have arrived are read before something is sent, but never for ever.
   @Test func `whoever never stops sending is cut off before the next message`() throws {
     try open([0x82, 0x01, 0x00], NeverInterrupted()) { socket, clock in
       _ = try socket.receive(by: Deadline(in: 1_000_000, on: clock))
@@ -88,7 +88,7 @@ private final class Stopper: Interruption, @unchecked Sendable {
     }
   }
 
-  /// Pongs that nobody asked for and a fragment without bytes: frames that are no message.
+  /// Unsolicited pongs and a fragment without bytes: frames that are not messages.
   private static let frames: [[UInt8]] = [[0x8a, 0x00], [0x89, 0x00]]
 
   @Test(arguments: frames)
@@ -105,13 +105,13 @@ private final class Stopper: Interruption, @unchecked Sendable {
     #expect(fault?.effect == .unknown)
   }
 
-  /// What an HTTP answer may have without an end besides its body.
+  /// The endless parts of an HTTP answer, besides its body.
   private static let endless: [(head: String, line: String)] = [
     ("Transfer-Encoding: chunked\r\n\r\n0\r\n", "X-A: "), ("", "X-A: "),
     ("Transfer-Encoding: chunked\r\n\r\n0\r\n", ""),
   ]
 
-  /// Fields before the body and behind it count as the body does.
+  /// Fields before and after the body count like the body.
   @Test(arguments: endless)
   func `endless fields are cut off`(_ row: (head: String, line: String)) throws {
     let line = Array((row.line + String(repeating: "a", count: 1000) + "\r\n").utf8)

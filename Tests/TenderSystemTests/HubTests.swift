@@ -19,7 +19,7 @@ private final class Locked<Value: Sendable>: @unchecked Sendable {
 
 /// Reading requests of many threads over few connections.
 @Suite struct HubTests {
-  /// Answers each request with its own path, once `delay` lets it, and counts.
+  /// Answers each request with its path, after `delay`, and counts.
   private final class PathServer: Sendable {
     struct Counts: Sendable {
       var connections = 0
@@ -32,8 +32,8 @@ private final class Locked<Value: Sendable>: @unchecked Sendable {
     private let counts: Locked<Counts>
     let server: LoopbackServer
 
-    /// `milliseconds` is how long each answer takes; `status` says what is answered to the request of a
-    /// number.
+    /// Starts a server. `milliseconds` is the duration of each answer. `status` returns the answer's status
+    /// by the number of the request.
     init?(milliseconds: Int32 = 0, status: @escaping @Sendable (Int) -> String = { _ in "200 OK" })
     {
       let counts = Locked(Counts())
@@ -78,7 +78,7 @@ private final class Locked<Value: Sendable>: @unchecked Sendable {
     )
   }
 
-  /// The bodies that many threads get, each of which asks for paths of its own.
+  /// The bodies that many threads get, each of which requests different paths.
   private func ask(_ server: PathServer, _ hub: CurlHub, threads: Int, each: Int) -> [String] {
     let bodies = Locked<[String]>([])
     let group = DispatchGroup()

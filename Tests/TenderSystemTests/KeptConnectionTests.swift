@@ -6,7 +6,7 @@ import TenderSystem
 import TenderTestSupport
 import Testing
 
-/// A server on loopback that gives every connection to a function, in a thread of its own.
+/// A server on loopback that passes every connection to a function, on a separate thread.
 final class LoopbackServer: Sendable {
   let port: UInt16
   private let listener: Int32
@@ -56,7 +56,7 @@ final class LoopbackServer: Sendable {
     return text
   }
 
-  /// Sends bytes; false where nobody takes them any more.
+  /// Sends bytes; false if the client does not accept them.
   static func send(_ bytes: [UInt8], _ descriptor: Int32) -> Bool {
     unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
   }
@@ -89,7 +89,7 @@ final class ClosingServer: Sendable {
     port = server.port
   }
 
-  /// The requests that came, up to the end of their fields.
+  /// The received requests, up to the end of their fields.
   var heads: [String] { seen.heads.withLock { $0 } }
 
   /// The first lines of the requests that came.
@@ -118,7 +118,7 @@ final class ClosingServer: Sendable {
     }
     #expect(try send("/token", nil).status == 200)
     for number in 0..<5 { #expect(try send("/pay/\(number)", try .test()).status == 200) }
-    // Each came once, on a connection of its own.
+    // Each came once, on a separate connection.
     let expected = ["POST /token HTTP/1.1"] + (0..<5).map { "POST /pay/\($0) HTTP/1.1" }
     #expect(server.requests == expected)
   }

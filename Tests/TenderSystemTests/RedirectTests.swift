@@ -34,7 +34,7 @@ import Testing
     let base = "http://localhost:\(port)/callback"
     #expect(try Self.get(base + "?payment_id=other").status == "400")
     #expect(try Self.get("http://localhost:\(port)/favicon.ico").status == "404")
-    // A page of somebody else's that resolves to this machine.
+    // A foreign page whose name resolves to this machine.
     #expect(try Self.get("-H", "Host: evil.example", base + "?payment_id=abc").status == "404")
     #expect(try Self.get("-d", "payment_id=abc", base).status == "404")
     #expect(try visit.wait(milliseconds: 0) == nil)
@@ -48,7 +48,7 @@ import Testing
     #expect(try visit.wait(milliseconds: 10_000) == "error=tl_hpp_cancel")
   }
 
-  /// More visits than a pipe has room for, none of them heard: the listener and who waits go on.
+  /// More visits than a pipe has room for, none of them awaited. The listener and its caller continue.
   @Test(.timeLimit(.minutes(1))) func `is blocked by no number of visits`() throws {
     let port = try FreePort.next()
     let redirects = LoopbackRedirects(interruption: NeverInterrupted())
@@ -60,8 +60,8 @@ import Testing
         "GET /callback?payment_id=\(round * 100 + number) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n"
       }
       #expect(client.say(requests.joined()))
-      // Answers are read so that they do not stand in the way. One may come in two pieces; where one does
-      // not come at all, there is no next round to wait for.
+      // Answers are read, so that they do not fill the connection. One may come in two pieces. If one does
+      // not come, there is no next round to wait for.
       var answers = 0
       var rest = ""
       while answers < 100 {
@@ -128,8 +128,7 @@ import Testing
     #expect(busy?.code == "port_busy")
     #expect(busy?.exitStatus == 2)
     first.close()
-    // A process that another test starts holds the port until it runs its own program; to ask for an
-    // answer takes longer than that.
+    // A process that another test starts holds the port until its exec. A request takes longer than that.
     for _ in 0..<50 {
       if let again = try? redirects.listen(at: address) { return again.close() }
       #expect(try Self.get(address).status == "000")

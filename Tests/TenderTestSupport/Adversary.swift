@@ -2,15 +2,15 @@ private import Synchronization
 package import TenderEngine
 package import TenderModel
 
-/// Another side that behaves as badly as a network and a provider may: answers are lost before or after
-/// the effect, effects come late and twice, look-ups are behind, fail, or tell of another payment.
+/// An exchange with all faults of a network and a provider. Answers are lost before or after the effect.
+/// Effects come late and twice. Look-ups are behind, fail, or are about another payment.
 ///
-/// What it does follows from its seed. It stands between an adapter and a provider that keeps books.
+/// A seed decides its faults. It is between an adapter and a provider with books.
 package final class Adversary: HTTPExchange {
-  /// In what it is worse than a network is.
+  /// The further faults of the exchange.
   package enum Manner: String, CaseIterable, Sendable {
     case plain, lying, lagging
-    /// Lagging for longer than anything that is waited for.
+    /// Lagging for longer than any wait.
     case behind
 
     /// For how long its look-ups lag, in milliseconds; nil where they do not.
@@ -23,9 +23,9 @@ package final class Adversary: HTTPExchange {
     }
   }
 
-  /// What a request can do.
+  /// The possible effect of a request.
   package enum Kind: Sendable {
-    /// It moves or makes something; `isKeyed` says that the provider knows a repetition by its key.
+    /// It moves money or makes something. `isKeyed`: the provider recognizes a repetition by its key.
     case effect(isKeyed: Bool)
     case read
     /// Neither: a token.
@@ -40,9 +40,9 @@ package final class Adversary: HTTPExchange {
   private struct State {
     var random: Seeded
     var late: [Late] = []
-    /// What was answered to which question, and when.
+    /// The answers to each question, with their times.
     var answers: [String: [(at: Int, response: HTTPResponse)]] = [:]
-    /// The questions, to be asked again before something changes: their answers are what a look-up that lags says.
+    /// The questions, to be asked again before a change. A look-up that lags returns these answers.
     var questions: [String: HTTPRequest] = [:]
     var isCalm = false
     var troubles = 0
@@ -51,14 +51,14 @@ package final class Adversary: HTTPExchange {
   private let inner: any HTTPExchange
   private let clock: any Clock
   private let classify: @Sendable (HTTPRequest) -> Kind
-  /// No effect comes later than half of this, and no look-up is further behind than the other half, in
-  /// milliseconds: after all of it, what is not seen is not there.
+  /// The time after which a missing entry does not exist, in milliseconds. Effects are late by at most half
+  /// of it, and look-ups are behind by at most the other half.
   private let window: Int
   /// Whether effects may be late at all.
   private let isLate: Bool
-  /// What an answer becomes where a lie is told; nil where none is.
+  /// Changes an answer into a lie; nil for none.
   private let lie: (@Sendable (_ body: [UInt8], _ random: inout Seeded) -> [UInt8])?
-  /// For how long, in milliseconds, half of the look-ups say what was so before; nil where they do not lag.
+  /// The time by which half of the look-ups are behind, in milliseconds; nil if they do not lag.
   private let lag: Int?
   private let state: Mutex<State>
 
@@ -91,7 +91,7 @@ package final class Adversary: HTTPExchange {
   /// A number below `limit`.
   package func next(_ limit: Int) -> Int { state.withLock { $0.random.below(limit) } }
 
-  /// Lets what is late arrive, as far as its time has come; all of it where `everything`.
+  /// Delivers the late effects whose time has come; all of them with `everything`.
   package func deliver(everything: Bool = false) {
     let now = clock.now
     let due = state.withLock { state in
@@ -109,7 +109,7 @@ package final class Adversary: HTTPExchange {
     _ permit: SendPermit?,
     by deadline: Deadline
   ) throws(Fault) -> HTTPResponse {
-    // Used up here: the other side may see the request late, or twice.
+    // The permit is used up here, because the provider may see the request late, or twice.
     try permit?.use()
     deliver()
     let dice = state.withLock({ $0.isCalm }) ? 0 : next(10)
@@ -174,7 +174,7 @@ package final class Adversary: HTTPExchange {
     let question = request.url + String(decoding: request.body, as: UTF8.self)
     state.withLock { $0.questions[question] = request }
     if let lag, !state.withLock({ $0.isCalm }), next(2) == 0 {
-      // As it was when so much time had not passed yet, or longest ago of what is younger.
+      // The state at that time before, or the oldest later one.
       let known = state.withLock { $0.answers[question] ?? [] }
       if let old = known.first(where: { $0.at >= clock.now - lag }) {
         trouble()
@@ -189,7 +189,7 @@ package final class Adversary: HTTPExchange {
       if let old { return old.response }
     case 8: throw Self.lost
     case 9:
-      // Whose this is, it says itself.
+      // The answer itself names its payment.
       let other = state.withLock { state in
         state.answers.first { $0.key != question }?.value.last { $0.at >= oldest }
       }

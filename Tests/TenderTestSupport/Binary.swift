@@ -3,7 +3,7 @@ package import TenderModel
 
 /// The built program, run as a user would: arguments in; status, output and errors out.
 package struct Binary: Sendable {
-  /// What a run came to.
+  /// The result of a run.
   package struct Result: Sendable {
     package let status: Int32
     package let output: String
@@ -29,7 +29,7 @@ package struct Binary: Sendable {
     }
   }
 
-  /// A home of its own, in a fresh folder.
+  /// A separate home, in a new folder.
   package let home: URL
   package var variables: [String: String] = [:]
   /// The product that is run, or the path of another program.
@@ -53,7 +53,7 @@ package struct Binary: Sendable {
 
   package static var path: URL { products.appending(path: "tender") }
 
-  /// The same program with one of its system calls failing (see `Tests/Faults`), `KIND:N`.
+  /// The same program with one failing system call (see `Tests/Faults`), `KIND:N`.
   package func faulty(_ fault: String) -> Binary {
     var struck = self
     struck.variables["LD_PRELOAD"] = Self.products.appending(path: "libtender-faults.so").path
@@ -118,7 +118,8 @@ package struct Binary: Sendable {
 }
 
 extension Pipe {
-  /// What is written into it, up to a text or its end: waits for that, and for nothing else.
+  /// Returns the text that is written to it, up to a text or the end. It waits for that, and for nothing
+  /// else.
   package func read(until text: String) -> String {
     var said = ""
     while !said.contains(text) {

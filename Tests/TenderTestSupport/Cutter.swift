@@ -7,20 +7,21 @@ private import Darwin
 private import Glibc
 #endif
 
-/// A proxy before a server of PostgreSQL that ends a connection at one of a client's questions.
+/// A proxy in front of a PostgreSQL server. It ends a connection at one of a client's questions.
 ///
-/// A question is what a client sends before it waits; the first of a connection, which opens it, does not count.
+/// A question is the data that a client sends before it waits. The first one of a connection, which opens it,
+/// does not count.
 package final class Cutter: Sendable {
-  /// Where it strikes.
+  /// The point of the cut.
   package enum Stroke: Sendable, Hashable {
     /// The question never arrives.
     case before(Int)
     /// It is answered, and the answer never arrives.
     case after(Int)
-    /// From that question on there is no server, though it may still do what it is asked; `answers` says
-    /// whether that one still arrives there.
+    /// From that question on, the server cannot be reached, though it may still execute requests. `answers`:
+    /// that question still arrives there.
     case dark(Int, answers: Bool)
-    /// Nothing is struck.
+    /// No cut.
     case none
   }
 
@@ -31,7 +32,7 @@ package final class Cutter: Sendable {
   private let isDark = Atomic(false)
   private let isOver = Atomic(false)
 
-  /// Listens on a port of its own for a server's port on this machine.
+  /// Listens on a free port for a server's port on this machine.
   package init(before server: Int, _ stroke: Stroke = .none) throws {
     self.server = server
     self.stroke = stroke
@@ -72,14 +73,14 @@ package final class Cutter: Sendable {
       guard unsafe poll(&polled, 2, 10_000) > 0 else { return }
       if polled[1].revents != 0 {
         guard let bytes = read(other) else { return }
-        // The answer is there: what was asked for was done.
+        // The answer has arrived, so the server executed the request.
         if withholds { return }
         guard write(bytes, client) else { return }
       }
       if polled[0].revents != 0 {
         guard let bytes = read(client) else { return }
-        // What opens a connection has no type, but a length that begins with 0; X closes it (PostgreSQL's
-        // manual, "Message Formats").
+        // The message that opens a connection has no type, but a length that begins with 0. X closes the
+        // connection (PostgreSQL's manual, "Message Formats").
         if let type = bytes.first, type != 0, type != UInt8(ascii: "X") {
           switch strike(count.add(1, ordering: .relaxed).newValue) {
           case .passes: break

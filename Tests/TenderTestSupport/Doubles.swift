@@ -23,7 +23,7 @@ package final class ManualClock: Clock {
   /// Sets the wall clock; no time passes.
   package func set(forward milliseconds: Int) { offset.withLock { $0 += milliseconds } }
 
-  /// A millisecond later at every look, so that whoever waits for a deadline comes to an end.
+  /// A millisecond later at every look, so that each wait for a deadline ends.
   package var uptime: Int {
     looks.withLock { looks in
       looks += 1
@@ -161,7 +161,7 @@ package enum Project {
     return "/" + parts.joined(separator: "/") + "/" + relative
   }
 
-  /// What a file of the project says.
+  /// The text of a file of the project.
   package static func text(_ relative: String) throws -> String {
     try String(contentsOfFile: path(relative), encoding: .utf8)
   }
@@ -222,12 +222,12 @@ extension Engine {
     try execute(try checked(order, on: payment, handle: handle, options))
   }
 
-  /// What an order would send, its rules checked.
+  /// The request of an order after the check of its rules.
   package func preview(_ order: Order) throws(Fault) -> JSONObject {
     try provider.preview(try checked(order).order)
   }
 
-  /// Captures a hold, or a part of it.
+  /// Captures a hold or a part.
   package func confirm(
     _ payment: Payment?,
     handle: String,

@@ -8,11 +8,11 @@ private import Glibc
 
 /// Whether work grows with its input alone.
 package enum Growth {
-  /// Expects work on four times the input to take less than eight times the time: linear work takes four,
-  /// quadratic work sixteen.
+  /// Expects that work on four times the input takes less than eight times as long. Linear work takes four
+  /// times as long, quadratic work sixteen.
   ///
-  /// `base` is the smallest input. What counts is the processor's time of this thread in the best of some
-  /// rounds, so that a busy machine does not fail it.
+  /// `base` is the smallest input. It compares the processor's time of this thread in the best of some
+  /// rounds. So a busy machine does not fail it.
   package static func expectLinear(
     base: Int,
     sourceLocation: SourceLocation = #_sourceLocation,

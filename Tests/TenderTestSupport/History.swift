@@ -1,16 +1,16 @@
 import Foundation
 package import TenderModel
 
-/// What was asked for, what was said, and what the books had then; and what must hold of it.
+/// Commands with their reported results and the books after each, and the rules that they must satisfy.
 package struct History {
-  /// One command and its word.
+  /// One command and its result.
   package struct Entry: Sendable {
     package let command: String
     package let exit: Int32
     package let status: Status?
-    /// How much of it stands in the books after it: charges, in number.
+    /// The number of charges that are valid in the books after it.
     package let standing: Int
-    /// Whether the other side did nothing wrong while it ran, and has nothing late.
+    /// Whether the provider made no error while it ran, and has nothing late.
     package let wasCalm: Bool
 
     package init(
@@ -35,7 +35,7 @@ package struct History {
 
   package mutating func add(_ entry: Entry) { entries.append(entry) }
 
-  /// What is wrong with it, in words; `standing` is what the books have in the end.
+  /// The violated rules. `standing` is the number of valid charges at the end.
   package func problems(standing: Int) -> [String] {
     var problems: [String] = []
     func tell(_ what: String) {
@@ -57,7 +57,7 @@ package struct History {
     return problems
   }
 
-  /// Whether somebody who heard this believes that money moved and stayed; nil where nothing is said.
+  /// Whether a reader of this result believes that money moved and stayed; nil if it leaves that open.
   private static func word(_ entry: Entry) -> Bool? {
     switch entry.status {
     case .succeeded, .partiallyRefunded: true
@@ -68,11 +68,12 @@ package struct History {
 }
 
 extension History {
-  /// Runs histories, as many as `TENDER_HISTORIES` asks for, from the seed `TENDER_KILL_SEED`, and says in a line
-  /// what they came to.
+  /// Runs as many histories as `TENDER_HISTORIES` requests, from the seed `TENDER_KILL_SEED`. Prints a line
+  /// with the results.
   ///
-  /// `run` makes one of a seed: the history, what stands in the end, how often the other side misbehaved.
-  /// Gives what is wrong, in words, and how often the other side misbehaved for each history.
+  /// `run` makes one history from a seed. It returns the history, the number of valid charges at the end, and
+  /// the number of the provider's errors. `judge` returns the violated rules, and the number of errors for
+  /// each history.
   package static func judge(
     _ name: String,
     usually usual: Int,

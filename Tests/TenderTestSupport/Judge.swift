@@ -1,8 +1,7 @@
 private import Foundation
 package import TenderModel
 
-/// A program that nobody here wrote the rules of, asked line by line: a published schema under the
-/// field's own library.
+/// An independent program that judges line by line: a published schema with the usual library of its field.
 package final class Judge {
   /// The libraries that judges need, by the module's name, and whether this machine has them.
   package static func has(_ module: String) -> Bool {

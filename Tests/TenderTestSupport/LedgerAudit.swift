@@ -3,20 +3,20 @@ import TenderSimulator
 
 /// Reads the simulated providers' books from their file, for tests that compare them with the journal.
 ///
-/// It computes from what was written, not by the simulator's own types.
+/// It computes from the stored data, without the simulator's types.
 package enum LedgerAudit {
   /// The money of the payments under one reference, in minor units.
   package struct Money: Sendable, Hashable, CustomStringConvertible {
-    /// Taken from the payer, whatever was given back since.
+    /// Taken from the payer, with amounts that were returned later.
     package var captured = 0
-    /// Given back, by refunds and by voids of what was captured.
+    /// Returned to the payer, by refunds and by voids after a capture.
     package var returned = 0
     /// On its way back.
     package var refunding = 0
-    /// How many payments there are of which the merchant keeps something.
+    /// The number of payments with an amount that the merchant retains.
     package var standing = 0
 
-    /// What the merchant keeps in the end.
+    /// The amount that the merchant retains at the end.
     package var kept: Int { captured - returned - refunding }
 
     package var description: String {
@@ -34,14 +34,14 @@ package enum LedgerAudit {
 
   // MARK: Pay Theory
 
-  /// What the simulated Pay Theory has of the payments under a reference, in cents.
+  /// The payments of a reference in the simulated Pay Theory's books, in cents.
   package struct PayTheorySums: Sendable, Hashable {
     /// Payments that took money.
     package var count = 0
     package var charged = 0
     package var voided = 0
     package var refunded = 0
-    /// What is left of the charges, and the `gross_amount` of the transactions for that, refunds taken off.
+    /// The rest of the charges, and the `gross_amount` of its transactions, without refunds.
     package var left = 0
     package var gross = 0
     /// How often payments were refunded, in part or whole.
@@ -53,13 +53,13 @@ package enum LedgerAudit {
     package var released = 0
   }
 
-  /// What the books have of the payments under a reference.
+  /// Returns the payments of a reference in the books.
   package static func payTheory(path: String, reference: String) throws(Fault) -> PayTheorySums {
     var sums = PayTheorySums()
     for payment in try list(path, "payment", reference: reference) where payment["failure"] == nil {
       let amount = payment["terms"]?["amount"]?.boundedNumber ?? 0
       var left = amount
-      // A void replaces the transaction by one for what it leaves, if anything.
+      // A void replaces the transaction by one for the rest, if any.
       var gross = amount
       for operation in payment["operations"]?.array?.compactMap(\.object) ?? [] {
         let part = operation["amount"]?.boundedNumber ?? 0
@@ -112,8 +112,8 @@ package enum LedgerAudit {
 
   // MARK: Toro
 
-  /// The sales under a reference: how many were authorised, how many of them were not cancelled, and how many
-  /// of these are captured.
+  /// The numbers of sales under a reference: the authorized ones, those of them that were not cancelled, and
+  /// those that are captured.
   package static func sales(
     path: String,
     reference: String
@@ -125,9 +125,9 @@ package enum LedgerAudit {
     )
   }
 
-  /// The money of the sales under a reference as the acquirer has it: what was cancelled was never captured.
+  /// The money of the sales under a reference in the acquirer's books. A cancelled sale was never captured.
   ///
-  /// A refund at the reader counts as captured under its own reference, and as returned at its original.
+  /// A refund at the reader counts as captured under its reference, and as returned at its original.
   package static func saleMoney(path: String, reference: String) throws(Fault) -> Money {
     try sales(path, reference).reduce(into: Money()) { money, sale in
       money.captured += sale.captured
@@ -164,12 +164,12 @@ package enum LedgerAudit {
 
   // MARK: TrueLayer
 
-  /// What the simulated TrueLayer's books say of the bank payments of a reference; amounts in minor units.
+  /// The bank payments of a reference in the simulated TrueLayer's books. Amounts are in minor units.
   package struct BankBooks: Sendable, Hashable {
     /// How many were made, and how many of them a payer authorized.
     package var made = 0
     package var authorized = 0
-    /// What was authorized, executed or settled.
+    /// The amount that was authorized, executed or settled.
     package var paid = 0
     /// How many refunds there are, those that failed left out.
     package var refunds = 0
@@ -177,7 +177,7 @@ package enum LedgerAudit {
     package var refunding = 0
   }
 
-  /// What the books say of a reference at a time in milliseconds since 1970, or in the end.
+  /// Returns the books of a reference at a time in milliseconds since 1970, or at the end.
   package static func bankBooks(
     path: String,
     reference: String,
@@ -209,7 +209,7 @@ package enum LedgerAudit {
     return books
   }
 
-  /// The money of the bank payments of a reference at a time in milliseconds since 1970, or in the end.
+  /// The money of the bank payments of a reference at a time in milliseconds since 1970, or at the end.
   package static func bankMoney(
     path: String,
     reference: String,

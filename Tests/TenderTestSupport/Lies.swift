@@ -1,12 +1,12 @@
 import TenderModel
 
-/// Answers of which one member is not what it was.
+/// Answers with one changed member.
 ///
-/// What it becomes may be of another type, negative, huge, empty, missing, twice or of another payment, but never
-/// another word that the provider has for the same thing: an answer that names its operation, and is well formed in
-/// every part, is evidence, and a provider that lies so well is believed.
+/// The new value may have another type, or be negative, huge, empty, missing, repeated or another payment's.
+/// It is never another of the provider's values for the same member. A well-formed answer that names its
+/// operation is evidence, so such a lie would be believed.
 package enum Lies {
-  /// A JSON answer with one member changed; as it was where it is none.
+  /// A JSON answer with one changed member. Anything else stays as it was.
   package static func json(_ body: [UInt8], _ random: inout Seeded) -> [UInt8] {
     guard let whole = JSONReader.read(body) else { return body }
     var left = random.below(max(1, count(whole)))
@@ -58,7 +58,7 @@ package enum Lies {
     }
   }
 
-  /// What a member becomes; nil where it goes.
+  /// The new value of a member; nil to remove it.
   private static func another(_ value: JSON, _ name: String, _ random: inout Seeded) -> JSON? {
     let ofAnyType: [JSON?] = [nil, .null, [], [:], "", "x", -1, .number("1e30"), .number("11.5")]
     let own: [JSON?] =

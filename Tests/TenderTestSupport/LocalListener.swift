@@ -40,7 +40,7 @@ package struct LocalListener: Sendable {
     close(descriptor)
   }
 
-  /// A connection to a port of this machine; nil where nobody listens.
+  /// A connection to a port of this machine; nil if the port is closed.
   package static func connect(_ port: Int) -> Int32? {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = address(port)

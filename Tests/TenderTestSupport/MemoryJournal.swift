@@ -19,7 +19,7 @@ package final class MemoryJournal: Journal {
 
   package init() {}
 
-  /// A reference in use; the name goes with it.
+  /// A reference in use. Its release frees the name.
   private final class Held: ReferenceLock {
     let journal: MemoryJournal
     let name: String
@@ -95,7 +95,7 @@ package final class MemoryJournal: Journal {
     try write(&payment, sequence, note) { _ in nil }
   }
 
-  /// Writes a payment over the version that it has, unless `refusal` says why not.
+  /// Writes a payment over its version, unless `refusal` returns a fault.
   private func write(
     _ payment: inout Payment,
     _ sequence: Int,

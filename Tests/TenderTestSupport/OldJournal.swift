@@ -2,7 +2,7 @@ package import Foundation
 package import TenderModel
 import Testing
 
-/// What the program of an old version of the journal left behind (`Tests/TenderJournalTests/Fixtures`).
+/// The files of a program with an old version of the journal (`Tests/TenderJournalTests/Fixtures`).
 package struct OldJournal: Sendable, CustomTestStringConvertible {
   /// Every version of the tables that had attempts.
   package static let all = (1...6).map(OldJournal.init(version:))
@@ -37,15 +37,15 @@ package struct OldJournal: Sendable, CustomTestStringConvertible {
     )
   }
 
-  /// The file of what the old program exported, and its lines; versions from 5 on have it.
+  /// The file and the lines of the old program's export. Versions from 5 on have it.
   package var export: String { folder + "/export.jsonl" }
 
   package func exported() throws -> [JSONObject] { try lines("export.jsonl") }
 
-  /// What the old program's `journal show` said of each attempt, the newest of a reference first.
+  /// The output of the old program's `journal show` for each attempt, with the newest of a reference first.
   package func said() throws -> [JSONObject] { try lines("said.jsonl") }
 
-  /// Ten seconds after the old program said that.
+  /// Ten seconds after that output.
   package func later() throws -> String {
     let times = try said().compactMap { $0.text("at") }
     guard let last = times.max(), let time = Timestamp.read(last) else { return "" }

@@ -3,11 +3,9 @@ internal import TenderModel
 import Testing
 
 extension Binary {
-  /// Runs the program on a terminal of its own and answers what it asks: a text to wait for, and what is
-  /// typed then.
+  /// Runs the program on a new terminal and answers its questions: a text to wait for, and the typed answer.
   ///
-  /// Gives the exit status and all that was on the screen. `program` runs instead of this one, such as a
-  /// shell.
+  /// Returns the exit status and the whole screen. `program` runs instead of this one, such as a shell.
   package func onTerminal(
     _ words: [String],
     _ steps: [(wait: String, type: String)],

@@ -3,8 +3,8 @@ private import Synchronization
 package import TenderEngine
 package import TenderModel
 
-/// Another side that lies once: one of its answers is not what it was, is another payment's, or comes without the
-/// effect that it tells of.
+/// An exchange that lies once. One of its answers is changed, is another payment's, or comes without its
+/// effect.
 package final class OneLie: HTTPExchange {
   private enum Way: CaseIterable {
     case member, status, statusAlone, cut, earlier, another, others
@@ -12,21 +12,21 @@ package final class OneLie: HTTPExchange {
 
   private struct State {
     var random: Seeded
-    /// How many answers are true before the lie.
+    /// The number of true answers before the lie.
     var left: Int
     var earlier: [(question: String, response: HTTPResponse)] = []
     var hasLied = false
-    /// How many answers came after it.
+    /// The number of answers after the lie.
     var later = 0
   }
 
   private let inner: any HTTPExchange
   private let lie: @Sendable (_ body: [UInt8], _ random: inout Seeded) -> [UInt8]
-  /// What the same command was answered for another payment, in order.
+  /// The answers to the same command for another payment, in order.
   private let others: [HTTPResponse]
   private let state: Mutex<State>
 
-  /// Lies in one of its first answers, which one and how by a seed.
+  /// Lies in one of its first answers. The seed chooses the answer and the lie.
   package init(
     _ inner: any HTTPExchange,
     seed: Int,
@@ -42,7 +42,7 @@ package final class OneLie: HTTPExchange {
     state = Mutex(State(random: random, left: left))
   }
 
-  /// Never lies, and keeps what it answers.
+  /// Never lies, and records its answers.
   package init(truly inner: any HTTPExchange) {
     self.inner = inner
     lie = { body, _ in body }
@@ -50,7 +50,7 @@ package final class OneLie: HTTPExchange {
     state = Mutex(State(random: Seeded(0), left: .max))
   }
 
-  /// What it answered truly, in order.
+  /// Its true answers, in order.
   package var answers: [HTTPResponse] { state.withLock { $0.earlier.map(\.response) } }
 
   /// Whether it has lied, and how many true answers came after that.
@@ -105,24 +105,23 @@ package final class OneLie: HTTPExchange {
   private func next(_ limit: Int) -> Int { state.withLock { $0.random.below(limit) } }
 }
 
-/// What single lies came to, one command each.
+/// The results of single lies, one command each.
 package struct LieTable {
-  /// What one lie came to.
+  /// The result of one lie.
   package struct Row: Sendable {
     package var command: String
-    /// Whether the answer that lied decided the command, as far as anybody can see: no other one came after it.
+    /// Whether the lie decided the command: no other answer came after it.
     package var isEvidence = false
     package var exit: Int32 = 0
-    /// What is wrong, in words.
+    /// The problems.
     package var problems: [String] = []
 
     package init(command: String) { self.command = command }
   }
 
-  /// Tells as many lies as `TENDER_LIES` asks for, and says in a table what they came to.
+  /// Tells as many lies as `TENDER_LIES` requests, and prints a table of their results.
   ///
-  /// They follow from the seed `TENDER_KILL_SEED`. A command that needed fewer answers is left out. Gives what is
-  /// wrong, in words.
+  /// The seed is `TENDER_KILL_SEED`. A command that needed fewer answers is left out. Returns the problems.
   package static func judge(
     _ name: String,
     usually usual: Int,

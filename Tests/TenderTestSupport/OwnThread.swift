@@ -1,7 +1,8 @@
 import Foundation
 package import Testing
 
-/// Runs tests that mostly wait for other processes on threads of their own: those that compute go on meanwhile.
+/// Runs tests that mostly wait for other processes on separate threads. Tests that compute continue
+/// meanwhile.
 package struct OwnThread: SuiteTrait, TestTrait, TestScoping {
   package func provideScope(
     for test: Test,
@@ -24,6 +25,6 @@ package struct OwnThread: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == OwnThread {
-  /// On a thread of its own.
+  /// On a separate thread.
   package static var onOwnThread: OwnThread { OwnThread() }
 }

@@ -30,7 +30,7 @@ extension SendPermit {
   }
 }
 
-/// A provider that keeps the permit for its first request, and sends nothing.
+/// A provider that stores the permit for its first request, and sends nothing.
 private final class PermitProvider: Provider {
   let given = Mutex<SendPermit?>(nil)
 

@@ -61,7 +61,7 @@ package final class Pooler {
     try Data(settings.utf8).write(to: folder.appending(path: "pgbouncer.ini"))
   }
 
-  /// Stands before another server from now on, begun anew: what an operator does after a failover.
+  /// Starts again in front of another server, as an operator does after a failover.
   package func point(at cluster: PostgresCluster) throws {
     stop()
     try Self.write(folder, port, cluster, database)

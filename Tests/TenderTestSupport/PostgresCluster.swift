@@ -18,12 +18,12 @@ package final class PostgresCluster: @unchecked Sendable {
     return places.first { FileManager.default.fileExists(atPath: $0 + "/initdb") }
   }()
 
-  /// What a test says that is skipped for it.
+  /// The message of a skipped test.
   package static let isMissing = "PostgreSQL is not installed"
 
   package static var isAvailable: Bool { programs != nil }
 
-  /// The one that tests share which do not harm it.
+  /// The cluster for all tests that do not harm it.
   private static let started = Mutex<PostgresCluster?>(nil)
 
   package static func shared() throws -> PostgresCluster {
@@ -83,7 +83,7 @@ package final class PostgresCluster: @unchecked Sendable {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  /// An address of it, with a database that has no tables yet.
+  /// Returns its address, with a database that has no tables yet.
   package func database() throws -> String {
     let name = "db\(databases.add(1, ordering: .relaxed).newValue)"
     try sql("CREATE DATABASE \(name)", in: "postgres")
@@ -103,7 +103,7 @@ package final class PostgresCluster: @unchecked Sendable {
         "-h", folder.path, "-p", "\(port)", "-U", "tender", "-d", database, "-qAt",
         "-v", "ON_ERROR_STOP=1", "-c", text,
       ],
-      // What an operator does waits for no standby.
+      // An operator's commands wait for no standby.
       ["PGOPTIONS": "-c synchronous_commit=local"]
     )
   }
@@ -202,10 +202,10 @@ package final class PostgresCluster: @unchecked Sendable {
     return ended
   }
 
-  /// A process that a thread of its own starts.
+  /// A process that another thread starts.
   private struct Child: @unchecked Sendable { let process: Process }
 
-  /// A file for what a program says.
+  /// A file for a program's output.
   static func log(_ folder: URL) throws -> FileHandle {
     let path = folder.appending(path: "log").path
     _ = FileManager.default.createFile(atPath: path, contents: nil)
@@ -238,7 +238,8 @@ package final class PostgresCluster: @unchecked Sendable {
   ) -> Process {
     let process = Process()
     let path = name.hasPrefix("/") ? name : (programs ?? "") + "/" + name
-    // Of the program alone: what changes the user would own what a library shares.
+    // These variables are only for the program. The program that changes the user would own the files that a
+    // library shares.
     let set = variables.map { "\($0)=\($1)" }
     let program = (set.isEmpty ? [] : ["/usr/bin/env"] + set) + [path]
     if getuid() == 0, asUser || !name.hasPrefix("/") {
@@ -282,7 +283,7 @@ package final class PostgresCluster: @unchecked Sendable {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// What one of its programs said when it failed.
+  /// The error of one of its programs.
   package struct Failure: Error {
     package let text: String
 

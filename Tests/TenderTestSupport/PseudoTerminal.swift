@@ -8,7 +8,7 @@ private import Glibc
 package enum PseudoTerminal {
   /// The controlling end of a new terminal, and the path of the other.
   package static func open() -> (descriptor: Int32, path: String)? {
-    // The numbers of Linux (asm-generic/ioctls.h): unlock it, and ask for its own.
+    // The numbers of Linux (asm-generic/ioctls.h): unlock the terminal, and read its number.
     let descriptor = openFile("/dev/ptmx")
     var unlocked: Int32 = 0
     var number: UInt32 = 0

@@ -4,13 +4,13 @@ private import Darwin
 private import Glibc
 #endif
 
-/// A TCP connection to this machine that says whatever it is told, and waits no longer than told.
+/// A TCP connection to this machine that sends any text, and has a limit for each wait.
 package final class RawClient {
   private let descriptor: Int32
-  /// Whether the other side has reset the connection.
+  /// Whether the server has reset the connection.
   package private(set) var isReset = false
 
-  /// Connects to a port of 127.0.0.1; nil where nobody listens.
+  /// Connects to a port of 127.0.0.1; nil if the port is closed.
   package init?(port: Int) {
     #if canImport(Darwin)
     descriptor = socket(AF_INET, SOCK_STREAM, 0)
@@ -31,7 +31,7 @@ package final class RawClient {
 
   deinit { close(descriptor) }
 
-  /// Says a text; false where the other side has gone.
+  /// Sends a text; false if the server is gone.
   @discardableResult package func say(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     var place = 0
@@ -54,7 +54,7 @@ package final class RawClient {
     return true
   }
 
-  /// What comes until a text is in it, the other side ends, or the time is over.
+  /// Returns the received text until it contains `text`, the server ends, or the time is over.
   package func hear(until text: String, milliseconds: Int32 = 10_000) -> String {
     var said = ""
     var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -70,9 +70,9 @@ package final class RawClient {
   }
 }
 
-/// Ports of this machine that nobody listens at.
+/// Closed ports of this machine.
 package enum FreePort {
-  /// A port that the kernel has just given out (port 0) and taken back.
+  /// A port that the kernel has just assigned (port 0), and that is free again.
   package static func next() throws -> Int {
     #if canImport(Darwin)
     let descriptor = socket(AF_INET, SOCK_STREAM, 0)

@@ -7,8 +7,8 @@ import Toro
 
 /// Sales and their undoing over a gateway whose answers are lost before or after the effect.
 ///
-/// It is assumed that a gateway refuses an authorization that arrives after its own cancellation advice, as
-/// `help promises` says. So no effect is late here.
+/// A gateway is assumed to refuse an authorization that arrives after its cancellation advice (`help
+/// promises`). So no effect is late here.
 @Suite struct AdversaryTests {
   /// There is no look-up that could lag.
   @Test(arguments: [Adversary.Manner.plain, .lying])

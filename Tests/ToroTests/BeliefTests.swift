@@ -167,7 +167,7 @@ import Toro
     #expect(again.status == .cancelled)
   }
 
-  /// The terminal manager rejects with its own message (ISO 20022, catm.004).
+  /// The terminal manager rejects with a separate message (ISO 20022, catm.004).
   @Test func `a rejection by the terminal manager has its name, whatever it rejects`() throws {
     let world = try ToroWorld()
     let engine = try world.engine(scenario: "card:tap")

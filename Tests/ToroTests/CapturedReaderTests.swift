@@ -8,7 +8,7 @@ import Toro
 /// A reader built from public logs and Miura's SDK, packet by packet (`Vectors/mpi.json`). It shares nothing
 /// with this project's simulator.
 ///
-/// CARD STATUS has no answer of its own: the log has two commands, one success and the event.
+/// CARD STATUS has no separate answer: the log has two commands, one success and the event.
 private final class CapturedReader: ByteStream, DeviceExchange, @unchecked Sendable {
   // Unchecked: a test works on one thread.
   /// Whether, and where, this firmware acknowledges CARD STATUS.
@@ -169,7 +169,7 @@ private final class CapturedReader: ByteStream, DeviceExchange, @unchecked Senda
     let clock = try converse(world, "010004D0100000C5")
     #expect(clock.hasPrefix("01000FE10B9A032701159F21030800009000"))
     let configuration = try converse(world, "010004D0010000D4")
-    // Chained, as in the log: the first packet has 254 bytes and says that more follow.
+    // Chained, as in the log: the first packet has 254 bytes and announces more.
     #expect(configuration.hasPrefix("0101FEE182"))
     #expect(configuration.contains("ED15DF0D0B41525143444F4C2E434647DF7F04312E3236"))
     #expect(try converse(world, "010004DB000000DE").contains("DFAF03"))

@@ -260,7 +260,7 @@ import Toro
     #expect(try world.latest()?.attempt?.preparation == nil)
   }
 
-  /// Returns what the adapter stores of a sale while its result is unknown.
+  /// Returns the stored data of a sale while its result is unknown.
   private static func kept(_ payment: Payment) -> String? {
     guard let receipt = payment.attempt?.result["receipt"]?.object else { return nil }
     let sale: JSONObject = [

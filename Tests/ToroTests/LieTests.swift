@@ -39,7 +39,7 @@ import Toro
       }
     }
     let isLater = !["sale", "hold"].contains(command)
-    // This journal knows nothing about another machine's payment.
+    // This journal does not have the other machine's payment.
     if isLater { _ = try other.engine().sell(order("B")) }
     let rehearsing = try other.engine()
     let rehearsal = OneLie(truly: try #require(other.wire.inner))

@@ -35,7 +35,7 @@ final class TalkativeReader: ByteStream, DeviceExchange, @unchecked Sendable {
   func close() {}
 }
 
-/// A step of a sale has one deadline, whatever the reader sends meanwhile.
+/// A step of a sale has one deadline, with any messages from the reader.
 @Suite struct PatienceTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String

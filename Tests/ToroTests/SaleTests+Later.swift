@@ -86,7 +86,7 @@ extension SaleTests {
     #expect(try refund("R3", 1500).status == .succeeded)
     #expect(try world.latest("P")?.state.status == .refunded)
     #expect(throws: Fault.self) { try refund("R4", 1) }
-    // Cancelling a refund restores what can be refunded.
+    // Cancelling a refund restores the refundable amount.
     #expect(try world.engine().cancel(try world.latest("R3"), handle: "R3").status == .cancelled)
     #expect(try world.latest("P")?.state.status == .partiallyRefunded)
     #expect(try refund("R5", 1500).status == .succeeded)

@@ -196,7 +196,7 @@ final class Recorder: HTTPExchange, @unchecked Sendable {
   private(set) var answers: [[UInt8]] = []
   /// Changes an answer before it arrives.
   var forge: (([UInt8]) -> [UInt8])?
-  /// The HTTP status of the following answers; nil for their own.
+  /// The HTTP status of the following answers; nil for the usual one.
   var status: Int?
 
   func send(
@@ -215,7 +215,7 @@ final class Recorder: HTTPExchange, @unchecked Sendable {
   }
 }
 
-/// An attendant who signs and accepts the signature.
+/// The simulated attendant: it signs, and accepts the signature.
 struct AgreeableAttendant: Attendant {
   var matches = true
 

@@ -84,7 +84,7 @@ import Testing
     client.world.clock.advance(2000)
     #expect(try client.balance(Self.account) == [500, 500])
     #expect(try client.ask(.get, "/v3/payouts/\(paid)").body["status"] == "executed")
-    // What is not there does not leave: neither as a payout nor as a refund.
+    // Missing money is not sent: neither as a payout nor as a refund.
     let tooMuch = try client.pay(501)
     let short = try client.ask(.post, refunds, #"{"amount_in_minor":600,\#(reference)}"#)
     let shortID = short.body["id"]?.text ?? ""
@@ -244,7 +244,7 @@ import Testing
     #expect(try client.ask(.get, path).body == set.body)
   }
 
-  /// What is refused: method, path, body, status, and the member that is wrong.
+  /// Refused requests: method, path, body, status, and the wrong member.
   static let refused: [(HTTPMethod, String, String, Int, String?)] = [
     (.get, "/v3/merchant-accounts/\(account)", "", 404, nil),
     (.get, "/v3/merchant-accounts/\(account)/sweeping", "", 404, nil),

@@ -63,7 +63,7 @@ import TrueLayer
     #expect(exit == row.exit)
     if exit == 9 {
       let status = try #require(try world.latest()).state.status
-      // What the payer does is not a request with an unknown result.
+      // The payer's action is not a request with an unknown result.
       #expect(row.fault.hasPrefix("status") ? !status.isFinal : status == .unknown)
     }
     let report = try world.engine(change: FlowTests.bank)
@@ -119,7 +119,7 @@ import TrueLayer
         .pay(order)
     }
     #expect(try world.latest()?.attempt?.preparation?.text.contains("\"remi@example.com\"") == true)
-    // After 30 days its key has expired, so it stays unknown and the message says so.
+    // After 30 days its key has expired, so it stays unknown. The message has the reason.
     world.clock.advance(30 * 86_400_000)
     let late = #expect(throws: Fault.self) {
       _ = try world.engine(change: FlowTests.bank)

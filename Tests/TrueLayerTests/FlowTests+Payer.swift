@@ -7,7 +7,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// What the payer and the operator do during a flow.
+/// Actions of the payer and the operator during a flow.
 extension FlowTests {
   @Test func `a failed attempt stays open with retry, and starts once more`() throws {
     let world = try World()
@@ -129,7 +129,7 @@ extension FlowTests {
     #expect((900_000...905_000).contains(world.clock.now - start))
   }
 
-  /// A payer who never comes, and an operator who presses Ctrl-C meanwhile.
+  /// A payer that never comes, and an operator that presses Ctrl-C meanwhile.
   final class Impatient: RedirectListener, RedirectVisit, Interruption {
     private let answered = Mutex(false)
 

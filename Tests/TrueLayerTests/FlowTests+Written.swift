@@ -5,7 +5,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// What is recorded, and what is announced afterwards.
+/// The recorded facts, and the states that are announced afterwards.
 extension FlowTests {
   /// Known facts are recorded with the next request, or before any wait, question or output. States are
   /// announced afterwards.

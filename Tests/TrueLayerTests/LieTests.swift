@@ -73,7 +73,7 @@ import TrueLayer
       }
     }
     var rehearsal: OneLie?
-    // This journal knows nothing about another machine's payment.
+    // This journal does not have the other machine's payment.
     let others = try prepare(other, "B")
     let rehearsing = try engine(other) { inner in
       let made = OneLie(truly: inner)

@@ -4,7 +4,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// The bank continues a payment by itself. A command that stops looking cannot say that no money moved.
+/// The bank continues a payment by itself. A command that stops looking must not report that no money moved.
 @Suite struct OutOfHandsTests {
   /// A signal after every answer was given.
   struct Afterwards: Interruption {

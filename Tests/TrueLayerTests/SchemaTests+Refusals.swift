@@ -6,7 +6,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// What the published schema refuses, the simulator refuses.
+/// The simulator refuses every body that the published schema refuses.
 extension SchemaTests {
   static let payment =
     #"{"amount_in_minor":1000,"currency":"GBP","payment_method":{"type":"bank_transfer","#

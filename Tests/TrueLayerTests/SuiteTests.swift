@@ -3,8 +3,8 @@ import TenderModel
 import TenderSimulator
 import Testing
 
-/// What the acceptance tests of TrueLayer's own clients ask, where the published document says nothing or
-/// otherwise (TrueLayer/README, 10.7): truelayer-java d4173ee, truelayer-php a720f99.
+/// Requests of the acceptance tests of TrueLayer's clients that the published document leaves open, or
+/// contradicts (TrueLayer/README, 10.7): truelayer-java d4173ee, truelayer-php a720f99.
 @Suite struct SuiteTests {
   private static let payee =
     #"{"type":"merchant_account","merchant_account_id":"\#(AccountTests.pounds)","reference":"A"}"#

@@ -7,7 +7,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// What any page in the payer's browser can do to a waiting command.
+/// The effect of any page in the payer's browser on a waiting command.
 @Suite struct VisitTests {
   /// A visitor at each wait. Time passes for waits that no visit ends.
   final class Crowd: RedirectListener, RedirectVisit, Sendable {

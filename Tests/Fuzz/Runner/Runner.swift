@@ -17,7 +17,7 @@ private func take(_ bytes: [UInt8]) {
 }
 
 #if FUZZING
-/// What libFuzzer calls with each input.
+/// libFuzzer calls this with each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func takeOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
   take(unsafe Array(UnsafeBufferPointer(start: start, count: count)))

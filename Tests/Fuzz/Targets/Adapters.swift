@@ -8,8 +8,8 @@ import Toro
 import TrueLayer
 
 extension FuzzTarget {
-  /// Each adapter whole, against its simulator, with the input between the two: what it says must never
-  /// hold a secret, and nothing that comes may end the process.
+  /// Each whole adapter with its simulator, and the input between them. Its output must never contain a
+  /// secret, and no answer may end the process.
   static let adapters: [FuzzTarget] = [
     FuzzTarget("paytheory", bytes: AdapterRun.seeds) { AdapterRun($0).payTheory() },
     FuzzTarget("toro-gateway", bytes: AdapterRun.seeds) { AdapterRun($0).toro(.gateway) },
@@ -108,7 +108,7 @@ struct AdapterRun {
     )
   }
 
-  /// Some commands after the first one, as the input says.
+  /// Runs some commands after the first one, chosen by the input.
   private func goOn(
     _ engine: Engine,
     _ name: ProviderName,
@@ -323,7 +323,7 @@ struct AdapterRun {
     }
   }
 
-  /// Of a sale, what the input changes: the gateway's answers, or the reader's packets.
+  /// The part of a sale that the input changes: the gateway's answers, or the reader's packets.
   enum Side { case gateway, reader }
 
   func toro(_ side: Side) -> String? {

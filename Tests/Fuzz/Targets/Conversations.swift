@@ -5,8 +5,8 @@ import TenderSystem
 import TenderTestSupport
 
 extension FuzzTarget {
-  /// Loops that go on for as long as a peer says something, on a clock of the input's: one that outlives its deadline
-  /// is a finding.
+  /// Loops that continue as long as a peer sends something, on a clock from the input. A loop that outlives
+  /// its deadline is a finding.
   static let conversations: [FuzzTarget] = [
     FuzzTarget("websocket-client", bytes: SocketRun.seeds) { SocketRun($0).run() }
   ]
@@ -31,9 +31,9 @@ private struct Zeros: Randomness {
   func bytes(_ count: Int) -> [UInt8] { Array(repeating: 0, count: count) }
 }
 
-/// A peer that says what the input holds, piece by piece; then it is silent, gone, or says its last piece for ever.
+/// A peer that sends the input piece by piece. Then it is silent, gone, or repeats its last piece for ever.
 private final class ScriptedStream: ConnectedStream {
-  /// So many steps within one deadline of a second are a loop that does not look at the clock.
+  /// More steps than this within a deadline of a second show a loop that ignores the clock.
   private static let most = 5000
 
   private let clock: ManualClock
@@ -57,7 +57,7 @@ private final class ScriptedStream: ConnectedStream {
     throw Fault(.internal, code: "internal", "a loop goes on for ever")
   }
 
-  /// The next piece; nil where nothing is there now.
+  /// The next piece; nil if there is none now.
   private func piece() -> [UInt8]? {
     guard feed.isOver else {
       let size = Int(feed.byte())
@@ -89,7 +89,7 @@ private final class ScriptedStream: ConnectedStream {
   }
 }
 
-/// One input's run: the first bytes are what the client does, the rest is what it hears.
+/// The run of one input. The first bytes are the client's actions, the rest are the bytes that it receives.
 private struct SocketRun {
   private static let head = 16
   private static let upgrade =

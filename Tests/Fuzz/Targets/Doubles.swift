@@ -5,7 +5,7 @@ import TenderSimulator
 import Toro
 import TrueLayer
 
-/// The names of what the simulator can be asked for.
+/// The names of the simulator's options.
 enum Names {
   private static let scenarios = Providers().simulated.flatMap(\.scenarios).map(\.name)
   private static let faults = Providers().simulated.flatMap(\.faults.words).map(\.name)
@@ -20,7 +20,7 @@ enum Names {
   static let payTheoryFaults = faults
 }
 
-/// Whoever is asked gives what the input says.
+/// A guide whose answers come from the input.
 struct AnyGuide: FlowGuide {
   let feed: SharedFeed
 

@@ -1,4 +1,4 @@
-/// An input as a row of choices: whoever asks beyond its end gets zeros.
+/// An input as a row of choices. After its end come zeros.
 package struct Feed: Sendable {
   private let bytes: [UInt8]
   private var place = 0

@@ -75,7 +75,8 @@ extension FuzzTarget {
   ]
 }
 
-/// What the targets of files share: a vocabulary, and a folder that is removed when the process ends.
+/// The common parts of the targets of files: a vocabulary, and a folder that is removed when the process
+/// ends.
 private enum Subjects {
   private static let parser = Parser(Providers().catalogue)
 

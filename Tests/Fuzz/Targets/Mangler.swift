@@ -3,7 +3,7 @@ import TenderEngine
 import TenderModel
 import TenderTestSupport
 
-/// One input, shared by all who take part in a run.
+/// One input, shared by all parts of a run.
 final class SharedFeed: Sendable {
   private let feed: Mutex<Feed>
 
@@ -14,7 +14,7 @@ final class SharedFeed: Sendable {
   }
 }
 
-/// Values that nobody expects.
+/// Unexpected values.
 enum Strange {
   static let values: [JSON] = [
     .null, true, false, 0, -1, .integer(.max), .integer(.min), .number("1e400"), .number("0.1"), "",
@@ -27,7 +27,7 @@ enum Strange {
     "insufficient_funds", "USD", "EUR",
   ]
 
-  /// The value with one of its parts replaced, taken out, or doubled.
+  /// The value with one of its parts replaced, removed, or doubled.
   static func change(_ value: JSON, _ feed: inout Feed) -> JSON {
     var left = feed.below(max(1, count(value)))
     let way = feed.below(4)
@@ -93,7 +93,7 @@ enum Strange {
 final class Mangler: HTTPExchange {
   private let inner: any HTTPExchange
   private let feed: SharedFeed
-  /// Makes an answer that was changed one that its reader still takes for authentic.
+  /// Makes a changed answer look authentic to its reader.
   private let seal: @Sendable ([UInt8]) -> [UInt8]
 
   init(
@@ -159,7 +159,7 @@ enum XMLText {
   }
 }
 
-/// A clock that jumps as the input says, and still lets every wait end.
+/// A clock with jumps from the input. Every wait on it ends.
 final class JumpingClock: Clock {
   private struct State {
     var now = 1_800_000_000_000

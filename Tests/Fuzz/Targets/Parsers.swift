@@ -6,7 +6,7 @@ import Toro
 import TrueLayer
 
 extension FuzzTarget {
-  /// Whatever reads bytes of others, with what must hold of it: what was written reads as it was.
+  /// The readers of foreign bytes, with their rules: a written value is read back unchanged.
   static let parsers: [FuzzTarget] = [
     FuzzTarget(
       "json",
@@ -232,5 +232,5 @@ extension FuzzTarget {
 
 private let parser = Parser(Providers().catalogue)
 private let modules = Providers().modules
-/// A configuration that says nothing.
+/// An empty configuration.
 private let config = try? ConfigFile(path: "", isNamed: false, modules)

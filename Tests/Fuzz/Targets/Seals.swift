@@ -5,7 +5,7 @@ import TenderModel
 import TenderSimulator
 import Toro
 
-/// The gateway's MAC over what the input made of its answer, so that the adapter reads on.
+/// The gateway's MAC over a changed answer, so that the adapter reads on.
 enum GatewaySeal {
   static let derivation = KeyDerivation(
     salt: ToroCatalog.salt,
@@ -64,7 +64,7 @@ struct QuickGateway: HTTPExchange {
   }
 }
 
-/// A reader whose packets the input changes, with a check byte that fits, or says again for ever.
+/// A reader whose packets the input changes, with a matching check byte, or repeats for ever.
 final class ReaderMangler: DeviceExchange {
   /// So many packets are more than any sale has.
   private static let most = 50_000
@@ -99,7 +99,7 @@ final class ReaderMangler: DeviceExchange {
   private final class Stream: ByteStream {
     private let inner: any ByteStream
     private let reader: ReaderMangler
-    /// What is said for ever, and how many milliseconds apart.
+    /// The bytes that are repeated for ever, and the milliseconds between them.
     private var refrain: (bytes: [UInt8], pause: Int)?
 
     init(_ inner: any ByteStream, _ reader: ReaderMangler) {
