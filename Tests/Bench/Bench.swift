@@ -4,20 +4,20 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Measures commands side by side: every round runs each of them once, so that whatever else the
-/// machine does falls on all of them alike.
+/// Measures commands side by side. Every round runs each of them once, so that other work of the machine
+/// affects all alike.
 @main
 struct Bench {
   struct Contestant {
     let name: String
     let arguments: [String]
-    /// How many times as long as the first one it may take; nil for no target.
+    /// The largest factor to the time of the first one; nil without a target.
     let target: Double?
-    /// How it ends; anything else is no measurement.
+    /// The expected exit status. Any other one invalidates the measurement.
     var exit: Int32 = 0
     /// A file that is its standard input.
     var input: String?
-    /// Whether it is one of several that the others are compared with: the fastest of them is.
+    /// Whether it is one of several references. The fastest of them counts.
     var isPeer = false
     var milliseconds: [Double] = []
     var kilobytes = 0
@@ -83,12 +83,12 @@ struct Bench {
     report(contestants, rounds)
   }
 
-  /// Where `bank.sh` has put its servers, each with one published answer to everything, and its files.
+  /// The servers and files of `bank.sh`. The servers have one published answer to every request.
   private struct Bank {
     let tender: String
     let folder: String
     let rounds: Int
-    /// HTTP/1.1, HTTP/2, and HTTP/2 a round trip of 100 ms away.
+    /// HTTP/1.1, HTTP/2, and HTTP/2 with a round trip of 100 ms.
     let plain: String
     let multiplexed: String
     let far: String
@@ -100,7 +100,7 @@ struct Bench {
       ["/usr/bin/curl", "-s", "-H", "Authorization: Bearer benchmark-resource-token"]
     }
 
-    /// A command of tender's at one of the servers.
+    /// A `tender` command at one of the servers.
     func tender(_ words: [String], at address: String, roots: String) -> [String] {
       let settings = [
         "TENDER_PROVIDER=truelayer", "TENDER_TRUELAYER_API_URL=\(address)",
@@ -110,7 +110,7 @@ struct Bench {
       return ["/usr/bin/env"] + settings + look + words
     }
 
-    /// curl with many addresses from a file, so many at once.
+    /// curl with many addresses from a file, in parallel.
     func parallel(_ most: Int, _ version: String, _ list: String) -> Contestant {
       Contestant(
         name: "curl --parallel-max \(most) --\(version)",
@@ -125,7 +125,7 @@ struct Bench {
   }
 
   private static func bank(_ bank: Bank) {
-    // `env` starts either, so that both pay for it.
+    // Both are started by `env`, so that both pay for it.
     let id = "0cd1b0f7-71bc-4d24-b209-95259dadcc20"
     let get = ["/usr/bin/env"] + bank.curl + ["\(bank.plain)/v3/payments/\(id)", "--cacert"]
     for (name, file, folder, target) in [
@@ -181,7 +181,7 @@ struct Bench {
     }
     print("1,000 look-ups, 100 ms away")
     var far = [50, 300].map { bank.parallel($0, "http2", "curl.far.cfg") }
-    // So many are curl's own default.
+    // This number is curl's default.
     far[1].isPeer = false
     for (jobs, target) in [(16, nil), (64, nil), (256, 0.5)] as [(Int, Double?)] {
       far.append(

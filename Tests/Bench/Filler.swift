@@ -9,12 +9,13 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Writes payments into a journal's tables, many in one transaction: through the journal a million takes an hour.
+/// Writes payments into a journal's tables, many in one transaction. Through the journal, a million would
+/// take an hour.
 enum Filler {
   /// Fills a new journal with `count` payments, each with its terms and a history of three lines.
   static func fill(_ folder: String, _ count: Int, _ make: (Int) throws -> Payment) throws {
     _ = unsafe mkdir(folder, 0o700)
-    // It makes the tables.
+    // This creates the tables.
     _ = try SQLiteJournal(folder: folder, redactor: Redactor())
     let database = try Database(path: folder + "/journal.db")
     try database.execute(

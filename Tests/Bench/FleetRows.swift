@@ -5,7 +5,7 @@ import TenderSystem
 
 /// Payments as a script of `psql` that copies them into the tables of a shared journal.
 enum FleetRows {
-  /// As many as one `COPY` of each table takes.
+  /// The number of rows in one `COPY` of each table.
   private static let most = 10_000
 
   /// Writes the script to standard output: a payment for each number, made a minute after the one before.

@@ -30,7 +30,7 @@ enum JournalBench {
     return try SQLiteJournal(folder: folder, redactor: Redactor())
   }
 
-  /// The three writes of a payment: opened, sent, its outcome; the last two on the disk each.
+  /// The three writes of a payment: opened, sent, its outcome. The last two are synced.
   private static func cost(_ folder: String) throws {
     let journal = try journal(folder)
     var times: [Double] = []
@@ -67,7 +67,7 @@ enum JournalBench {
     }
   }
 
-  /// A thousand payments: one batch, and a process for each of them, four at once either way.
+  /// A thousand payments: as one batch, and as a process for each of them. Both have four at once.
   private static func batch(_ tender: String, _ folder: String) {
     let lines = (0..<1000).map { number in
       """

@@ -12,7 +12,7 @@ private import Glibc
 /// They have orders, answers, times and histories like real ones. They span two years, one in fifty is
 /// declined, and a thousand of the million are not final.
 enum MillionBench {
-  /// Rows that every filter below selects few of, at the same places in both journals.
+  /// The number of rows that every filter below selects, at the same places in both journals.
   private static let rare = 500
 
   static func run(_ tender: String, _ folder: String, _ rounds: Int) {
@@ -38,7 +38,7 @@ enum MillionBench {
     ] {
       compare(tender, words, folder, rounds)
     }
-    // No provider knows what both have as sent: it stays unknown.
+    // The provider has none of the payments in `sent`, so they stay unknown.
     compare(tender, ["journal", "resume", "--all"], folder, rounds, exit: 9)
     for (words, target) in [
       (["journal", "export"], "at least 100,000/s"),
@@ -112,9 +112,9 @@ enum MillionBench {
     )
   }
 
-  /// Makes a journal of `count` payments.
+  /// Creates a journal of `count` payments.
   ///
-  /// Statuses of which there are few are the same many in both; the newest is of today.
+  /// Rare statuses have the same number in both. The newest payment is of today.
   private static func fill(_ folder: String, _ count: Int) throws {
     try Filler.fill(folder, count) { number in
       let isRare = number == rare

@@ -39,7 +39,7 @@ enum PaymentBench {
       + (target.map { "target \($0)" } ?? "")
   }
 
-  /// How often the disk is synced: the average of fifty payments, the checkpoints among them included.
+  /// The number of syncs: the average of fifty payments, with the checkpoints among them.
   private static func syncs(_ tender: String, _ folder: String, _ faults: String?) {
     guard let faults else { return print("skipped: syncs (there is no libtender-faults.so)") }
     let state = folder + "/syncs/tender"
@@ -134,7 +134,7 @@ enum PaymentBench {
     }
   }
 
-  /// How often a second the disk below a folder syncs a page that is written in place.
+  /// The number of times a second that the disk of a folder syncs a page written in place.
   private static func diskRate(_ folder: String) -> Double {
     let file = unsafe open(folder + "/disk", O_WRONLY | O_CREAT, 0o600)
     guard file >= 0 else { return 0 }

@@ -49,7 +49,7 @@ struct ExampleProvider: JSONProvider {
     query.id.map { JSONRequest(.get, "/example/payments/\($0)") }
   }
 
-  /// A capture or a void does no more than once, however often it is asked for.
+  /// A repeated capture or void has no further effect.
   func recovery(of operation: Operation, in payment: Payment) -> Recovery { .sameKey() }
 
   func outcome(_ answer: JSONObject, for operation: Operation?) -> Outcome? {

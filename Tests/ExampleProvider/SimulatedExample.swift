@@ -2,7 +2,7 @@ import TenderEngine
 import TenderModel
 import TenderSimulator
 
-/// The other side (PROTOCOL.md).
+/// The simulated counterpart (PROTOCOL.md).
 struct SimulatedExample: SimulatedProvider {
   private static let key = "example-opens-nothing-else"
 

@@ -89,7 +89,7 @@ __attribute__((constructor)) static void begin(void) {
   }
 }
 
-/// Whether a descriptor is of a file below the folder; gives its path.
+/// Whether a descriptor is of a file below the folder. Returns its path.
 static int is_ours(int descriptor, char *path, size_t size) {
   if (kind == NOTHING) return 0;
   char name[64];
@@ -135,7 +135,7 @@ static void lose_power(void) {
   }
 }
 
-/// Whether a file has to become longer for bytes that end at a position.
+/// Whether a write that ends at a position makes the file longer.
 static int grows(int descriptor, off_t end) {
   struct stat status;
   return fstat(descriptor, &status) == 0 && end > status.st_size;
@@ -277,7 +277,7 @@ static void try_path(const char *path) {
   } else {
     opened = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
     judge("write", path, opened);
-    // Where it is allowed it is done: files of the test's own home alone.
+    // An allowed access is made, but only to files of the test's home.
     const char *home = getenv("HOME");
     if (home != NULL && strncmp(path, home, strlen(home)) == 0) {
       judge("chmod", path, syscall(SYS_fchmodat, AT_FDCWD, path, 0644));
@@ -288,7 +288,7 @@ static void try_path(const char *path) {
   if (opened >= 0) syscall(SYS_close, opened);
 }
 
-/// Makes a socket; where that can be, and an address is given, asks for a connection there.
+/// Creates a socket. If that works and an address is given, it connects there.
 static void try_socket(const char *what, int family, int type, int protocol) {
   long made = syscall(SYS_socket, family, type | SOCK_CLOEXEC, protocol);
   judge("socket", what, made);
@@ -316,7 +316,7 @@ static void try_unix(const char *what, const char *path) {
   if (made >= 0) syscall(SYS_close, made);
 }
 
-/// Tries what other processes notice besides: calls that are allowed fail for other reasons than a bound.
+/// Tries accesses that other processes could notice. Allowed calls fail for other reasons than a restriction.
 static void try_shared(void) {
   judge("memory", "any", syscall(SYS_shmctl, 1 << 30, 0, NULL));
   judge("memory", "attach", syscall(SYS_shmat, 1 << 30, NULL, 0));
@@ -333,7 +333,8 @@ static void try_shared(void) {
   judge("pair", "datagram", socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends));
   judge("pair", "packets", socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends));
   try_socket("netlink", AF_NETLINK, SOCK_RAW, 0);
-  // FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR and FS_IOC_SETVERSION, of the report itself: an address that cannot be read.
+  // FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR and FS_IOC_SETVERSION on the report itself, with an address that
+  // cannot be read.
   judge("attributes", "flags", syscall(SYS_ioctl, bounds, 0x40086602, NULL));
   judge("attributes", "project", syscall(SYS_ioctl, bounds, 0x401c5820, NULL));
   judge("attributes", "version", syscall(SYS_ioctl, bounds, 0x40087602, NULL));
@@ -353,7 +354,7 @@ static void try_bounds(void) {
   char *rest = NULL;
   for (char *path = strtok_r(list, ":", &rest); path; path = strtok_r(NULL, ":", &rest)) try_path(path);
   char *arguments[] = {"/bin/true", NULL}, *nothing[] = {NULL};
-  // Where it is allowed this process is gone, and its report ends here.
+  // If it is allowed, this process is replaced, and its report ends here.
   if (getenv("TENDER_BOUNDS_EXEC")) judge("exec", "", execve(arguments[0], arguments, nothing));
   snprintf(list, sizeof list, "%s", ports ? ports : "");
   for (char *port = strtok_r(list, ":", &rest); port; port = strtok_r(NULL, ":", &rest)) {
@@ -380,7 +381,7 @@ static void try_bounds(void) {
   judge("kill", "own", syscall(SYS_kill, getpid(), 0));
   char letter = 'x';
   judge("type", "", syscall(SYS_ioctl, 0, TIOCSTI, &letter));
-  // The upper half of the number means nothing to the kernel.
+  // The kernel ignores the upper half of the number.
   judge("type", "high", syscall(SYS_ioctl, 0, TIOCSTI | 1UL << 32, &letter));
   judge("owner", "", syscall(SYS_fcntl, bounds, F_SETOWN, getppid()));
   judge("ring", "", syscall(425, 1, NULL));
@@ -402,7 +403,7 @@ int prctl(int option, ...) {
   int result = (int)syscall(SYS_prctl, option, given[0], given[1], given[2], given[3]);
   const char *wanted = option == PR_SET_SECCOMP ? getenv("TENDER_BOUNDS") : NULL;
   if (wanted == NULL) return result;
-  // Opened before anything was bounded.
+  // Opened before the restrictions.
   if (bounds >= 0) try_bounds();
   return result;
 }
@@ -480,7 +481,7 @@ int posix_fallocate64(int descriptor, off_t position, off_t length) {
 
 static int sync_file(int descriptor, long call) {
   try_everything();
-  // A disk that is slower than this one.
+  // Simulates a slower disk.
   const char *delay = getenv("TENDER_SYNC_MICROSECONDS");
   if (delay != NULL) {
     long wait = strtol(delay, NULL, 10);
@@ -515,7 +516,7 @@ ssize_t send(int descriptor, const void *bytes, size_t length, int flags) {
 }
 
 static int lock_call(int descriptor, int command, void *argument) {
-  // F_SETLK is SQLite's; locks on references are of another kind.
+  // F_SETLK is SQLite's. Locks on references are of another kind.
   if (is_busy && command == F_SETLK && argument != NULL
       && ((struct flock *)argument)->l_type == F_WRLCK) {
     char path[512];
@@ -543,7 +544,7 @@ int fcntl64(int descriptor, int command, ...) {
   return lock_call(descriptor, command, argument);
 }
 
-/// Who waits for a lock that is not to be had need not wait long.
+/// A wait for a lock that is never free is shortened.
 int usleep(useconds_t time) {
   struct timespec wait = {0, is_busy ? 0 : (long)(time % 1000000) * 1000};
   if (!is_busy) wait.tv_sec = time / 1000000;

@@ -9,7 +9,7 @@
 
 typedef void (*error_f)(void *, const char *, ...);
 
-// The few prototypes that are needed (libxml2's xmlschemas.h).
+// The few needed prototypes (libxml2's xmlschemas.h).
 static struct {
   void *(*schema_parser)(const char *);
   void *(*schema)(void *);

@@ -6,7 +6,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// The rules of the house that a compiler does not check.
+/// Rules of the project that the compiler does not check.
 @Suite struct ArchitectureTests {
   struct Source {
     let room: String
@@ -108,7 +108,7 @@ import Testing
         let isCode =
           line.contains(/(switch .*|contains\(.*)(rror|ault)\??\.code\b/)
           || line.contains(/(rror|ault)\??\.code\b\)* [!=]= |[!=]= [\w.?]*(rror|ault)\??\.code\b/)
-        // To find the page of a code is not to decide by it.
+        // Looking up the page of a code is not a decision by that code.
         #expect(!isCode || line.contains("page.code"), "\(source.file): \(line)")
         let isCast = line.contains(/(as[?!]|is) any [A-Z]/)
         #expect(!isCast, "\(source.file): \(line)")
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  /// The functions that some protocol of ours demands.
+  /// The functions that a protocol of this project requires.
   static let demanded: Set<String> = {
     var names = Set<String>()
     for source in sources {
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  /// The program must not pull in ICU or FoundationNetworking.
+  /// The program must not load ICU or FoundationNetworking.
   @Test(
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/ldd"), "there is no ldd")
   )

@@ -162,7 +162,7 @@ struct Story {
     )
     #expect(pending.status == 8)
     #expect(pending.record["error"]?["code"] == "still_pending")
-    // A payment that was made is printed, whatever becomes of the looking.
+    // A payment that was made is printed, even if the look-up fails.
     for (reference, fault, status) in [
       ("C", "graphql:http-503*2", Int32(0)), ("D", "graphql:http-503", 8),
       ("E", "graphql:refused", 8),
@@ -229,7 +229,7 @@ final class Server {
     port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
   }
 
-  /// Those of its variables that begin so.
+  /// The variables with a prefix.
   func variables(_ prefix: String) -> [String: String] {
     announced.filter { $0.key.hasPrefix(prefix) }
   }
@@ -245,7 +245,7 @@ final class Server {
     ]
   }
 
-  /// Asks it to stop, and gives its exit status.
+  /// Asks the server to stop. Returns its exit status.
   func terminate() -> Int32 {
     process.terminate()
     process.waitUntilExit()

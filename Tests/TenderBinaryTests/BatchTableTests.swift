@@ -157,7 +157,7 @@ import Testing
         "3  pass  A  succeeded (replayed)  10.50 USD  ID",
       ]
     )
-    // A line that cannot be read expects nothing.
+    // An unreadable line has no expectation.
     #expect(rows[3].hasPrefix("4  C  bad_value"))
   }
 

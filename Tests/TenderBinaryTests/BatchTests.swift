@@ -192,7 +192,7 @@ import FoundationXML
       "--json"
     )
     #expect(several.status == 14)
-    // Of four at a time three may be under way when it fails.
+    // With four at a time, three may still run when it fails.
     #expect((several.records.last?["lines"]?.wholeNumber ?? 99) <= 5)
   }
 

@@ -56,7 +56,7 @@ private import Glibc
       ]
     }
 
-    /// Something of another process that listens, as a message bus does.
+    /// Listens on a socket of another process, like a message bus.
     private func listen(_ name: String) throws {
       let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
       var address = sockaddr_un()
@@ -75,7 +75,7 @@ private import Glibc
       descriptors.append(descriptor)
     }
 
-    /// Runs a command; gives each thing that was tried with its error number.
+    /// Runs a command. Returns each tried access with its error number.
     func report(_ words: [String], input: String? = nil) throws -> [String: Int32] {
       try? FileManager.default.removeItem(atPath: home + "/report")
       _ = try binary.run(words, input: input)
@@ -118,11 +118,11 @@ private import Glibc
     _ words: [String]
   ) throws {
     let place = try Place()
-    // As they are at the very first, and once there is a journal.
+    // Once without a journal, and once with one.
     for turn in 1...2 {
       let found = try place.report(words)
       if words[0] == "__complete", turn == 1 {
-        // There is no journal to look into.
+        // There is no journal to read.
         #expect(found.isEmpty)
       } else {
         for what in [
@@ -330,7 +330,7 @@ private import Glibc
       input: line + "\n"
     )
     #expect(batch.records.first?["error"]?["code"] == "containment_missing", "\(batch)")
-    // Looking is free.
+    // Look-ups need no restriction.
     #expect(try binary.run(["journal", "list"] + required).status == 0)
     #expect(try binary.run("journal", "list", "--json").records.isEmpty)
     if Self.isWhole {
@@ -341,7 +341,7 @@ private import Glibc
 
   // The manual.
 
-  /// Each kind of command as the manual names it, with one of that kind.
+  /// Each kind of command in the manual, with one command of that kind.
   private static let rows: [(name: String, words: [String])] = [
     ("payment, simulated", pay),
     ("payment elsewhere", ["transact", "--env", "sandbox", "--amount", "5"]),

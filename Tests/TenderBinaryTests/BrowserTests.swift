@@ -29,7 +29,7 @@ private final class Browser {
   init(_ tools: (driver: String, curl: String), in folder: URL) throws {
     self.folder = folder
     curl = tools.curl
-    // Somebody else may have the port, or be faster: then another is tried.
+    // Another process may take the port first. Then another port is tried.
     for _ in 0..<3 {
       let port = try FreePort.next()
       base = "http://127.0.0.1:\(port)"
@@ -57,7 +57,7 @@ private final class Browser {
         "capabilities": [
           "alwaysMatch": [
             "goog:chromeOptions": options,
-            // A page that is on its way is waited for.
+            // The browser waits for a page that is loading.
             "timeouts": ["implicit": 10_000],
           ]
         ]
@@ -141,8 +141,7 @@ private final class Browser {
   }
 }
 
-/// A payer with a real browser, from the bank's page back to the waiting program; skipped where
-/// there is no Chromium.
+/// A payer with a real browser, from the bank's page back to the waiting program. Skipped without Chromium.
 @Suite(
   .enabled(if: BrowserTools.found != nil, "chromium, chromium-driver and curl are not installed")
 )

@@ -92,7 +92,7 @@ import Testing
     ),
   ]
 
-  /// An answer is lost at one time, and found out at another: a year earlier, an hour later.
+  /// An answer is lost at one time, and looked up at another: a year earlier, an hour later.
   @Test(arguments: rows) func `charges once where the clock jumps`(_ row: Row) throws {
     for later in ["2025-11-20T12:00:00Z", "2026-11-20T13:00:00Z"] {
       let binary = try Binary()

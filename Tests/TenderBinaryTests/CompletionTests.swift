@@ -2,7 +2,7 @@ import Foundation
 import TenderTestSupport
 import Testing
 
-/// Completion as it is typed, in the shells themselves.
+/// Completion of typed lines, in the shells themselves.
 @Suite struct CompletionTests {
   enum Shell: String, CaseIterable, Sendable {
     case bash, zsh, fish
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  /// The same where a person types and presses the tabulator and the return key.
+  /// The same if a person types and presses the tab key and the return key.
   @Test(
     arguments: [Shell.bash, .zsh],
     [
@@ -155,7 +155,7 @@ import Testing
     guard let path = shell.path else { return }
     var (binary, bin) = try shop()
     defer { binary.remove() }
-    // A reference with a line break is refused: then there is nothing to complete.
+    // A reference with a line break is refused, so there is nothing to complete.
     _ = try binary.run([
       "transact", "--amount", "5", "--test-card", "visa", "--reference", reference,
     ])
@@ -181,7 +181,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: binary.home.path + "/pwned"), "\(screen)")
   }
 
-  /// A reference is text: what completes it is quoted, and runs nothing.
+  /// A completed reference is quoted, and never executed.
   @Test(
     .enabled(if: Shell.bash.path != nil, "bash is not installed"),
     arguments: [
@@ -248,7 +248,7 @@ import Testing
       #expect(result.status == 0)
       #expect(result.errors.isEmpty)
     }
-    // Nothing is made, and no journal is opened where there is none.
+    // Nothing is created, and no missing journal is opened.
     let state = binary.home.appending(path: ".local").path
     #expect(!FileManager.default.fileExists(atPath: state))
   }

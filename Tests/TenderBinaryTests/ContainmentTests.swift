@@ -20,7 +20,7 @@ private import Glibc
     tender_system_landlock() >= 4
     && FileManager.default.fileExists(atPath: "/proc/sys/kernel/seccomp/actions_avail")
 
-  /// Whether it can bound signals and abstract sockets as well, by Landlock.
+  /// Whether Landlock can also restrict signals and abstract sockets.
   static let hasScopes = isWhole && tender_system_landlock() >= 6
 
   /// Tries everything within a run, at the first sync of its journal.
@@ -57,7 +57,7 @@ private import Glibc
   func `reaches nothing that the command has no business with`() throws {
     let found = try probe()
     for what in ["read", "write", "make"] { #expect(found[what] == EACCES, "\(what)") }
-    // A simulated payment needs no port at all.
+    // A simulated payment needs no port.
     for what in ["ptrace", "peek", "unshare", "port-9", "port-443"] {
       #expect(found[what] == EPERM, "\(what)")
     }
@@ -149,7 +149,7 @@ private import Glibc
     return (text, answers)
   }
 
-  /// The bounded side names an address; the program was fixed before.
+  /// The restricted process names an address. The program was chosen before.
   @Test(.timeLimit(.minutes(1))) func `has the browser opened on web addresses alone`() throws {
     let good = "https://bank.example/pay?id=1&x=$(id)%20;`id`"
     let (text, answers) = try open([

@@ -18,7 +18,7 @@ import Testing
     return (binary, bin)
   }
 
-  /// Runs a line in a shell; gives the exit status and all that it printed.
+  /// Runs a line in a shell. Returns the exit status and the whole output.
   private func shell(_ line: String, _ binary: Binary, _ bin: URL) throws -> (Int32, String) {
     let process = Process()
     let output = Pipe()
@@ -38,7 +38,7 @@ import Testing
     return (process.terminationStatus, String(decoding: text, as: UTF8.self))
   }
 
-  /// Ids, times and ages are another each time.
+  /// Hides ids, times and ages, which change with each run.
   private func masked(_ text: String) -> String {
     text.replacing(/pt-tender-paytheorylab-[a-z0-9]{12}/, with: "RECEIPT")
       .replacing(/pt_(pmt|pay)_[a-z0-9]{16}/, with: "METHOD")
@@ -92,7 +92,7 @@ import Testing
     ("", [("", 1)]),
   ]
 
-  /// Run again and again, as a scheduler would.
+  /// Run repeatedly, as by a scheduler.
   @Test(arguments: scripts.indices)
   func `the script of README and help ships on a paid status alone`(_ index: Int) throws {
     let (amount, runs) = Self.scripts[index]
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  /// Exits besides 0 that examples have with a journal that is whole.
+  /// Exits other than 0 of examples with a whole journal.
   private static let exits: [String: Int32] = [
     "tender journal accept --reason checked --yes": 6,
     "tender find --amount 10.50 --since yesterday --customer remi@example.com": 5,

@@ -49,7 +49,7 @@ import Testing
     .write(to: config.appending(path: "config.json"))
     expectRefused(try pay("R"))
     #expect(try charges("R") == [1, 0])
-    // Once it has succeeded, a provider on the command line is meant.
+    // After a success, the provider must be named on the command line.
     let meant = try pay("R", "--provider toro")
     #expect(meant.status == 0, "\(meant.errors)")
     #expect(try charges("R") == [1, 1])

@@ -2,7 +2,8 @@ import Foundation
 import TenderTestSupport
 import Testing
 
-/// Files that never end, are never read, or never begin: a command's time holds for them as for a network.
+/// Files that never end, are never read, or never begin. A command's time limit applies to them as to a
+/// network.
 @Suite struct EndlessInputTests {
   /// Lines of a shell, with `$tender` as the program, and the exit that each must have.
   static let rows: [(script: String, exit: Int32)] = [

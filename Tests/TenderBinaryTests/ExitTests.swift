@@ -60,7 +60,7 @@ import Testing
     )
   }
 
-  /// A part of a hold is captured by choice, and a fee is no part.
+  /// The merchant chose to capture a part of a hold. A fee is not a part.
   @Test func `what the merchant asked for is paid`() throws {
     let binary = try Binary()
     defer { binary.remove() }
@@ -120,7 +120,7 @@ import Testing
     )
   }
 
-  /// An empty variable in a script leaves the next option where a value belongs.
+  /// An empty variable in a script puts the next option in the place of a value.
   @Test func `takes no option for a value`() throws {
     let binary = try Binary()
     defer { binary.remove() }
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  /// With the payment made and no way to look at it, the wait could only end in 8.
+  /// The payment would be made, and without a look-up the wait could only end in 8.
   @Test func `a confirm that cannot wait captures nothing`() throws {
     let server = try Server()
     defer { server.stop() }
@@ -170,7 +170,7 @@ import Testing
     #expect(try binary.run("journal", "show", "A", "--json").record["captured_amount"] == 0)
   }
 
-  /// Swift finds no arguments where a preloaded library has changed the environment.
+  /// Swift has no arguments if a preloaded library has changed the environment.
   @Test(.enabled(if: FileManager.default.fileExists(atPath: faketime)))
   func `keeps its arguments beside a preloaded library`() throws {
     var binary = try Binary()

@@ -84,7 +84,7 @@ import Testing
       // A page that only repeats its name explains nothing.
       let plain = name.lowercased().replacing("_", with: " ")
       #expect(page.text("meaning")?.lowercased().hasSuffix(": " + plain) == false, "\(name)")
-      // An approval is no failure: there is nothing to tell or to try.
+      // An approval is not a failure, so there is no advice.
       let approvals: Set = ["00", "08", "10", "11", "16"]
       guard subject != "status", !approvals.contains(name) else { continue }
       for member in ["side", "retry", "tell_payer", "quote", "advice"] {
@@ -245,7 +245,7 @@ import Testing
       words.formUnion(Self.words(in: record["json_schema"] ?? [:]))
     }
     #expect(words.count > 200)
-    // Commands print members that no schema lists.
+    // Commands can print members that no schema lists.
     for line in Self.commands {
       let run = try binary.run(line.split(separator: " ").map(String.init) + ["--json"])
       for record in run.records {

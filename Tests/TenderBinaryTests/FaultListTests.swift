@@ -16,7 +16,7 @@ import Testing
     var before: String?
     /// The command, as a line of a batch.
     var line: String
-    /// How often the books have the effect of the request at this point; nil where it changes none.
+    /// Counts the effects of the request at this point in the books; nil if it changes none.
     var effects: (@Sendable (Works.Books, String) throws -> Int)?
   }
 
@@ -121,7 +121,7 @@ import Testing
     return trials
   }()
 
-  /// Those that no line of a batch meets, or `tender` itself never asks.
+  /// Faults that no line of a batch reaches, or whose request `tender` never sends.
   private static let elsewhere: Set<String> = [
     "diagnostic", "status-report", "return", "accounts", "sweeping", "payout",
   ]
@@ -152,7 +152,7 @@ import Testing
     let store = Self.trials["tokenize"]?.line.replacing("REF", with: "K") ?? ""
     try Works.batch([store], binary) { token = $0.records.first?.text("id") ?? "" }
     let offset = Int.random(in: 0..<stride)
-    // Point by point: some of them wait for a payer, and move the simulated clock by that.
+    // Point by point, because some wait for a payer, and so move the simulated clock.
     for point in points.sorted() {
       guard let trial = Self.trials[point] else { continue }
       let rows = words.enumerated().filter { Self.point($0.element) == point }
@@ -202,7 +202,7 @@ import Testing
   /// Checks the books after the command with the fault.
   private func judge(_ row: Row, _ exit: Int32, _ made: Int?, _ shown: String) {
     guard let made, let effect = row.word.effect else { return }
-    // 12: it was done and undone since.
+    // Exit 12: it was done and then undone.
     let isUndone = exit == 12
     #expect(made == (effect == .done && !isUndone ? 1 : 0), "\(shown)")
     #expect(effect == .done || exit != 0, "\(shown)")
@@ -210,13 +210,13 @@ import Testing
 
   /// Checks the same command without the fault: done once, undone and reported so, or unknown and not sent.
   private func judge(_ row: Row, again exit: Int32, _ made: Int?, _ shown: String) {
-    // 13: the payer's time was over while the look-ups failed.
+    // Exit 13: the payer's time ended while the look-ups failed.
     #expect([0, 9, 12, 13].contains(exit), "\(shown)")
     guard let made else { return }
     #expect(exit == 0 ? made > 0 : made == 0, "\(shown)")
   }
 
-  /// A scenario by the command that it is for.
+  /// Returns a scenario's trial with its command.
   private static func trial(_ scenario: String) -> Trial? {
     switch scenario.prefix(while: { $0 != ":" }) {
     case "card" where scenario == "card:no_touch": trials["reader-touch"]

@@ -90,7 +90,7 @@ import Testing
     )
   }
 
-  /// Every kind at every so many-th call of every command; the others of the stride in other runs.
+  /// Every kind of fault at every N-th call of every command. Other runs cover the other calls of the stride.
   private func strikes(
     _ provider: Works.Provider,
     _ stride: Int,
@@ -99,7 +99,7 @@ import Testing
   ) throws -> [Strike] {
     var found: [Strike] = []
     for (number, work) in provider.works.enumerated() {
-      // The first run makes the files, the second counts.
+      // The first run creates the files. The second one counts.
       var calls = 0
       for turn in 0..<2 {
         let reference = "COUNT\(number)-\(turn)"
@@ -132,7 +132,7 @@ import Testing
   func `syncs before it sends, and before it ends`(_ provider: Works.Provider) throws {
     let shop = try Shop()
     let binary = shop.binary
-    // The first run makes the files.
+    // The first run creates the files.
     for reference in ["A", "B"] {
       let log = binary.home.appending(path: "log").path
       var watched = binary
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  /// Many payments at once share syncs, and a line that was shown was on the disk by then.
+  /// Many payments at once share syncs. A shown line was already on the disk.
   @Test(arguments: kinds)
   func `a batch says what is so, whatever call fails`(_ kind: String) throws {
     let rounds = 1 + 40 / Works.setting("TENDER_FAULT_STRIDE", 23)

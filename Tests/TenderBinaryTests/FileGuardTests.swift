@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// Files with secrets, and files that decide about money, are their owner's alone.
+/// Files with secrets, and files that decide about money, must be private to their owner.
 @Suite struct FileGuardTests {
   private static let card =
     #"{"number":"4111111111111111","expiration":"12/39","security_code":"123"}"#
@@ -58,7 +58,7 @@ import Testing
         + ["--bank", "mock-payments-de-embedded", "--reference", "F", "--json"]
     )
     #expect(given.errorRecord["error"]?["code"] == "file_too_open")
-    // A pipe holds nothing for others to read.
+    // Other users cannot read a pipe.
     let piped = try binary.run(
       words + ["--resource-token-file", "-", id],
       input: "resource-token-of-a-payment"
@@ -88,7 +88,7 @@ import Testing
     if !isTaken { #expect(result.errorRecord["error"]?["code"] == "file_too_open") }
   }
 
-  /// Who can write a folder above could put another state folder in the place of this one.
+  /// A user who can write a folder above could replace this state folder.
   @Test(arguments: [(0o777, 16), (0o775, 16), (0o755, 0), (0o1777, getuid() == 0 ? 0 : 16)])
   func `refuses a state folder that others can move`(_ mode: Int, _ status: Int32) throws {
     let binary = try Binary()

@@ -60,7 +60,7 @@ import Testing
     #expect(old.count == 4)
     for record in old { #expect((record["age"]?.wholeNumber ?? 0) > 365 * 86_400) }
     #expect(all.first?.text("says") == "1.93 USD declined: the account has insufficient funds")
-    // A wildcard of the provider's is a character of a reference here.
+    // The provider's wildcard is an ordinary character of a reference here.
     #expect(try binary.run("find", "--online", "O_*", "--json").records.isEmpty)
     // Without the journal, the rest is unknown, and is not invented.
     #expect(all.last?.text("says") == "1.50 USD paid, partly refunded")
@@ -84,7 +84,7 @@ import Testing
     #expect(try binary.run("journal", "list", "--online", "--json").status == 2)
   }
 
-  /// Where nothing can be searched for, the payments that the journal knows are asked about.
+  /// Without a search at the provider, the journal's payments are looked up.
   @Test func `asks a bank about the payments of the journal`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// Finds which payment it was.
+/// Finds a payment by its properties.
 @Suite struct FindTests {
   /// A home with payments by card, at the reader and by bank. Their two times are on both sides of a
   /// midnight.
@@ -40,7 +40,7 @@ import Testing
 
   func found(_ binary: Binary, _ words: [String]) throws -> [String] {
     let result = try binary.run(["find", "--json"] + words)
-    // None of one payment or customer is 5; none of many is 0.
+    // Without a match, a search for one payment or customer exits with 5. Any other search exits with 0.
     let asksForOne =
       words.contains { ["--customer", "--last-four", "--trace-id"].contains($0) }
       || words.first { !$0.hasPrefix("-") && $0 == words[0] && !$0.contains("*") } != nil
@@ -255,7 +255,7 @@ extension FindTests {
     #expect(table.contains("paytheory · simulator · …5454 · Grace Hopper · pt-"))
     #expect(try binary.run("find", "--last4=5454", "--json").record.text("reference") == "G-1")
     #expect(try binary.run("find", "--card", "5454545454545454", "--json").status == 2)
-    // The name tells no order from another: a payment from before has none.
+    // The holder's name does not distinguish orders, because older payments have none.
     let words = ["transact", "--amount", "5", "--reference", "G-1", "--instrument-stdin", "--json"]
     let unnamed =
       #"{"type":"card","number":"5454545454545454","security_code":"123","expiration":"12/39"}"#
@@ -310,7 +310,7 @@ extension FindTests {
       sale + ["--amount", "90.00", "--reference", "PART", "--sim-scenario", "gateway:partial"]
     )
     #expect(part.record["requested_amount"] == 9000, "\(part.errors)")
-    // An amount ending in 10 would be approved in part by itself.
+    // An amount that ends in 10 would be approved in part.
     let whole = try binary.run(sale + ["--amount", "90.00", "--reference", "WHOLE"])
     #expect(whole.status == 0, "\(whole.errors)")
     #expect(try found(binary, ["--amount", "90.00"]) == ["PART", "WHOLE"])
@@ -330,7 +330,7 @@ extension FindTests {
     let ada = ["--payor", "email=ada@example.com"]
     for (reference, amount, time, more) in [
       ("A-1", "10.50", "09:00:00", ada), ("A-2", "10.50", "09:08:00", ada),
-      // Far from the first, and within the time of the second.
+      // Far from the first one, and within the time of the second.
       ("A-3", "10.50", "09:16:00", []), ("B-1", "10.51", "09:01:00", ada),
       ("C-1", "10.50", "10:30:00", ada), ("D-1", "1.93", "11:00:00", ada),
       ("D-2", "1.93", "11:00:30", ada), ("E-1", "20", "12:00:00", []),

@@ -2,7 +2,7 @@ import Foundation
 import TenderModel
 import TenderTestSupport
 
-/// Machines that share a journal in PostgreSQL, and one simulator that all of them pay at.
+/// Machines with a shared journal in PostgreSQL, and one simulator for all of them.
 final class Fleet {
   let shop: Shop
   /// Machines, each with a separate home and state folder.

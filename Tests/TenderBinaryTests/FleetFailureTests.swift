@@ -15,7 +15,7 @@ struct FleetFailureTests {
     String(fleet.address.split(separator: "/").last ?? "")
   }
 
-  /// Taken and opened, sent, concluded and given back; a confirm looks its reference up first.
+  /// Locked and opened, sent, concluded and released. A confirm looks up its reference first.
   @Test func `asks four times at most for a payment`() throws {
     let fleet = try Fleet(machines: 1, timeout: 5)
     let cluster = try PostgresCluster.shared()
@@ -24,7 +24,7 @@ struct FleetFailureTests {
     var watched = fleet.machines[0]
     watched.variables["TENDER_JOURNAL"] =
       "postgres://tender@127.0.0.1:\(cutter.port)/\(Self.database(fleet))"
-    // The first command of a machine asks once more: whether the server can be reached.
+    // The first command of a machine also asks whether the server can be reached.
     #expect(try watched.run(FleetTests.pay("Q0")).status == 0)
     var before = cutter.questions
     func asked(_ words: [String]) throws -> Int {
@@ -39,9 +39,9 @@ struct FleetFailureTests {
     // The answer has arrived, and the reference is released.
     #expect(try asked(FleetTests.pay("Q1")) == 2)
     #expect(try asked(["journal", "list"]) == 1)
-    // A sale may still be undone after its outcome: its reference is given back by itself.
+    // A sale may still be undone after its outcome, so its reference is released separately.
     #expect(try asked(Works.words(Works.sale("Q3"))) == 4)
-    // Two of its requests have an effect, and its payer is shown nothing before it is written down.
+    // Two of its requests have an effect, and each is recorded before the payer sees anything.
     #expect(try asked(Works.words(Works.bank("Q4"))) == 5)
   }
 
@@ -89,7 +89,7 @@ struct FleetFailureTests {
     var runs: [(reference: String, status: Int32, process: (Process, Pipe, Pipe))] = []
     var cutters: [Cutter] = []
     defer { for cutter in cutters { cutter.stop() } }
-    // There is one reader: its sales come one after the other.
+    // There is one reader, so its sales come one after the other.
     let alone = provider.name == "toro"
     for number in alone ? 3...4 : 1...5 {
       for answers in [false, true] {
@@ -183,7 +183,7 @@ struct FleetFailureTests {
     }
   }
 
-  /// Crashed and started again at random while four runners work.
+  /// The database crashes and starts again at random while four runners work.
   @Test func `charges once while the database crashes`() throws {
     let cluster = try PostgresCluster()
     let fleet = try Fleet(machines: 4, at: cluster.database(), timeout: 10)
@@ -200,8 +200,8 @@ struct FleetFailureTests {
   /// The event that ends the wait for a standby that confirms no commit.
   enum Ending: CaseIterable { case cancelled, terminated, restarted }
 
-  /// A commit that no standby has confirmed is lost with its server: nothing is sent after it, whatever ends the
-  /// wait, and the standby that takes over lets the same command pay.
+  /// A commit that no standby has confirmed is lost with its server. Nothing is sent after it, however the
+  /// wait ends. On the standby that takes over, the same command pays.
   @Test(arguments: Ending.allCases)
   func `sends nothing after a commit that no standby confirmed`(_ ending: Ending) throws {
     let primary = try PostgresCluster(["synchronous_standby_names=*", "wal_level=replica"])
@@ -243,13 +243,13 @@ struct FleetFailureTests {
     #expect(try shelf.money(fleet.shop.books, "S1").standing == 1)
   }
 
-  /// Until a commit waits for the standby.
+  /// Waits until a commit waits for the standby.
   private static func awaitStandby(_ primary: PostgresCluster) throws {
     let asked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
     while try primary.sql(asked, in: "postgres").hasPrefix("0") {}
   }
 
-  /// Whoever waits in vain is told for what.
+  /// A command that waits in vain names the standby.
   @Test func `says that the standby does not confirm`() throws {
     let primary = try PostgresCluster()
     let fleet = try Fleet(machines: 1, at: primary.database(), timeout: 2)
@@ -274,7 +274,7 @@ struct FleetFailureTests {
     try primary.sql("SELECT pg_reload_conf()", in: "postgres")
     let (process, _, errors) = try fleet.machines[0].start(FleetTests.pay("S1") + words)
     try Self.awaitStandby(primary)
-    // By then it has waited for a moment; without the signal it would for half a minute.
+    // It has waited for a moment. Without the signal, it would wait for half a minute.
     let begun = Date.now
     if words.isEmpty { process.interrupt() }
     process.waitUntilExit()
@@ -285,7 +285,7 @@ struct FleetFailureTests {
     #expect(try Shelf.all[0].money(fleet.shop.books, "S1").standing == 0)
   }
 
-  /// Payments at the three providers whose answer takes two seconds.
+  /// Payments at the three providers, with an answer after two seconds.
   static let slow: [(shelf: Int, words: [String])] = [
     (0, ["--sim-fault", "part2:slow"]), (1, ["--sim-fault", "authorisation:slow"]),
     (2, ["--sim-fault", "create:slow"]),
@@ -325,7 +325,7 @@ struct FleetFailureTests {
     #expect(money.standing == (number == 2 ? 0 : 1))
   }
 
-  /// A server that comes back with its clock set, while one machine waits for an answer and another pays too.
+  /// A server restarts with a changed clock, while one machine waits for an answer and another pays too.
   @Test(
     .enabled(if: PostgresCluster.hasOtherClocks, "libfaketime is not installed"),
     arguments: ["+2m", "+20m", "-2d"]
@@ -372,7 +372,7 @@ struct FleetFailureTests {
     let (payer, reader, stranger) = (fleet.machines[0], fleet.machines[1], fleet.machines[2])
     let shelf = Shelf.all[0]
     #expect(try !payer.run("doctor", "--json").output.contains("must confirm each commit"))
-    // Until the standby has the tables.
+    // Waits until the standby has the tables.
     let isMissing = "SELECT to_regclass('tender.payment') IS NULL"
     while (try? standby.sql(isMissing, in: name).hasPrefix("t")) ?? true {}
     standby.kill()
@@ -397,7 +397,7 @@ struct FleetFailureTests {
     )
   }
 
-  /// Any commands in any order by two machines, a crash of the database amid each history.
+  /// Random commands in any order by two machines, with a crash of the database in each history.
   @Test(arguments: Shelf.all.indices)
   func `books, journal and records agree while the database crashes`(_ index: Int) throws {
     let cluster = try PostgresCluster()
@@ -410,7 +410,7 @@ struct FleetFailureTests {
     #expect(run.problems == [])
   }
 
-  /// The primary of a cluster with a synchronous standby is killed, the standby takes over.
+  /// The primary of a cluster with a synchronous standby is killed, and the standby takes over.
   @Test func `loses nothing in a failover`() throws { try failover(isPooled: false) }
 
   @Test(.enabled(if: Pooler.isAvailable, "pgbouncer is not installed"))
@@ -436,7 +436,7 @@ struct FleetFailureTests {
         try pooler?.point(at: standby)
       }
       guard round % 4 < 3 else {
-        // Every fourth time a history of any commands.
+        // Every fourth time, a history of random commands.
         let shelf = Shelf.all[round / 4 % Shelf.all.count]
         let run = try HistoryRun(shelf, fleet.machines, books: fleet.shop.books)
         try run.all(1, strike: takeOver)
@@ -496,7 +496,7 @@ struct FleetFailureTests {
           ["batch", Works.write(lines(number), machine), "--jobs", "2", "--json"]
         )
       }
-      // After so many of the first machine's lines.
+      // After some of the first machine's lines.
       var said = ""
       let moment = 1 + random.below(count / 2)
       while said.count(where: { $0 == "\n" }) < moment {

@@ -53,7 +53,7 @@ struct FleetRightsTests {
 
   @Test func `moves no payment to another reference`() throws {
     let till = try Till()
-    // As versions before this one had it: the new rights take the old ones away.
+    // The rights of earlier versions. The new ones replace them.
     try till.grant()
     try till.cluster.sql(
       "GRANT UPDATE ON tender.payment, tender.operation, tender.lease, tender.preparation TO tender_runner",
@@ -129,7 +129,7 @@ struct FleetRightsTests {
     #expect(try till.psql("DELETE FROM tender.preparation") == nil)
     #expect(try till.binary.run("confirm", "H1", "--json").status == 0)
     #expect(try till.binary.run("cancel", "H2", "--json").status == 0)
-    // With a line of the history, which has its name, it can.
+    // With a line of the history, which names it, it can.
     let line = """
       WITH said AS (
         INSERT INTO tender.event (payment, line, at, operation, state, status, note, by)

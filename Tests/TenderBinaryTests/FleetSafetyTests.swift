@@ -11,7 +11,7 @@ import Testing
   .onOwnThread
 )
 struct FleetSafetyTests {
-  /// An address of this machine that does not look like it.
+  /// A local address that does not look local.
   private static let elsewhere = "0.0.0.0"
 
   /// The lease of a line lasts as long as its request may take, independent of the line before.
@@ -41,7 +41,7 @@ struct FleetSafetyTests {
     #expect(lent > 90)
   }
 
-  /// A look-up needs no key, no server that writes; the payment after it does.
+  /// A look-up needs neither a key nor a server that accepts writes. The payment after it needs both.
   @Test func `pays after a look-up in one batch`() throws {
     let fleet = try Fleet(machines: 1)
     var machine = fleet.machines[0]
@@ -55,7 +55,7 @@ struct FleetSafetyTests {
     #expect(run.status == 0, "\(run.output) \(run.errors)")
   }
 
-  /// A forgotten address makes no paid reference look new.
+  /// Without its address, a paid reference must not look new.
   @Test func `pays with no other journal where a shared one was used`() throws {
     let fleet = try Fleet(machines: 1)
     var machine = fleet.machines[0]
@@ -155,7 +155,7 @@ struct FleetSafetyTests {
     }
     machine.variables["TENDER_CA_FILE"] = "\(folder.path)/server.crt"
     #expect(try machine.run("doctor", "--json").output.contains("TLS, verified"))
-    // The name counts, too.
+    // The name of the database counts, too.
     machine.variables["TENDER_JOURNAL"] =
       "postgres://tender@wrong.test:\(cluster.port)/\(name)?sslmode=verify-full&hostaddr=127.0.0.1"
     #expect(try machine.run("journal", "list", "--json").status == 16)
@@ -230,7 +230,7 @@ struct FleetSafetyTests {
     }
   }
 
-  /// Finding out about a sale may undo it: another machine's is left alone for a while.
+  /// A look at a sale may undo it. So another machine's sale is left alone for some time.
   @Test func `asks before another machine's sale is taken over`() throws {
     let fleet = try Fleet()
     let (first, second) = (fleet.machines[0], fleet.machines[1])
@@ -242,7 +242,7 @@ struct FleetSafetyTests {
       let shown = try first.run("journal", "show", reference, "--json")
       if shown.record["status"] == "unknown" { break }
     }
-    // The profile of these tests lets sales be taken over; this one is as it comes.
+    // The profile of these tests allows taking over sales. This one has the defaults.
     let config = second.home.appending(path: ".config/tender/config.json")
     try FileManager.default.removeItem(at: config)
     let refused = try Fleet.untilFree(second, Works.words(Works.sale(reference)))
@@ -254,7 +254,7 @@ struct FleetSafetyTests {
     let taken = try second.run(Works.words(Works.sale(reference)) + ["--yes"])
     #expect([0, 9, 12].contains(taken.status), "\(taken.errors)")
     #expect(taken.errorRecord["error"]?["code"] != "takeover_not_confirmed")
-    // The machine itself needs no word for it.
+    // The machine itself needs no consent.
     let again = try Fleet.untilFree(first, Works.words(Works.sale(reference)))
     #expect([0, 12].contains(again.status), "\(again.errors)")
   }

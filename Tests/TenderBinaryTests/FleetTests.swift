@@ -105,7 +105,7 @@ struct FleetTests {
     #expect(try keyless[0].run("cancel", "K2", "--json").status == 0)
   }
 
-  /// Two runners of one file, of which one is killed and begun again: each line once.
+  /// Two runners have the same file. One is killed and started again. Each line is charged once.
   @Test func `charges each line once where two runners share a file`() throws {
     let fleet = try Fleet(timeout: 2)
     let count = Works.setting("TENDER_FLEET_LINES", 100)
@@ -155,7 +155,7 @@ struct FleetTests {
     }
   }
 
-  /// A holder that sleeps for longer than it was lent the reference, wherever that is.
+  /// A holder sleeps longer than its lease, at any point.
   @Test(arguments: Works.providers)
   func `never charges twice when a holder sleeps through its lease`(
     _ provider: Works.Provider
@@ -163,7 +163,7 @@ struct FleetTests {
     let fleet = try Fleet()
     let (first, second) = (fleet.machines[0], fleet.machines[1])
     let work = provider.works[0]
-    // How many calls there are to sleep at.
+    // The number of calls at which it can sleep.
     let report = first.home.appending(path: "calls")
     var counting = first.faulty("count:0")
     counting.variables["TENDER_FAULT_REPORT"] = report.path
@@ -185,7 +185,7 @@ struct FleetTests {
     for point in points {
       let result = try Fleet.untilFree(second, Works.words(work.line("Z\(point)")))
       exits[point] = result.status
-      // There is one reader here, and the sleeper may have it in its hand.
+      // There is one reader, and the sleeping process may hold it.
       let hasReader =
         result.errorRecord["error"]?["code"] == "transaction_already_started"
         || result.record["error"]?["code"] == "transaction_already_started"
@@ -207,7 +207,7 @@ struct FleetTests {
       let status = sleeper.0.terminationStatus
       let isKnown = [0, 6, 9, 12].contains(status) || FaultMatrixTests.saysNone.contains(status)
       #expect(isKnown, "\(status) at \(point): \(said)")
-      // Found out once more, by either: it stays as it is.
+      // Either machine looks once more. The result stays the same.
       let last = try Fleet.untilFree(second, Works.words(work.line("Z\(point)")))
       #expect([0, 12].contains(last.status), "at \(point): \(last.errors) \(said)")
       let left = try #require(try work.effects?(books, "Z\(point)"))
@@ -261,7 +261,7 @@ struct FleetTests {
     #expect(try runner.run(Self.pay("R3", "--confirmation")).status == 0)
     #expect(try runner.run("confirm", "R3", "--json").status == 0)
     #expect(try runner.run("journal", "prune", "--before", "2036-01-01", "--yes").status == 16)
-    // History is appended to, and never changed.
+    // History can only be appended.
     for text in ["UPDATE tender.event SET note = ''", "DELETE FROM tender.event"] {
       #expect(throws: PostgresCluster.Failure.self) {
         try cluster.sql("SET ROLE tender_runner; \(text)", in: database)
@@ -293,7 +293,7 @@ struct FleetTests {
     }
     let (before, after) = (try told(alone), try told(machine))
     #expect(before == after)
-    // Another payment under the same reference is a conflict, and is named.
+    // Another payment with the same reference is a conflict, and is named.
     var other = try Binary()
     defer { other.remove() }
     other.variables = alone.variables

@@ -95,7 +95,7 @@ import Testing
     let key = binary.home.appending(path: ".local/state/tender/journal.key")
     try FileManager.default.removeItem(at: key)
     #expect(try binary.run(Self.pay + ["A"]).record["replayed"] == true)
-    // A hold whose preparation is lost as well is ended by hand.
+    // A hold without its preparation is resolved by hand.
     #expect(try binary.run(Self.pay + ["H", "--hold"]).status == 0)
     let seals = binary.home.appending(path: ".local/state/tender/journal.seals")
     try FileManager.default.removeItem(at: seals)
@@ -148,7 +148,7 @@ import Testing
     #expect(failed.map { $0.text("name") } == ["state"])
     #expect(failed.first?["error"]?["code"] == "journal_copy")
     #expect(try LedgerAudit.charges(path: shop.books, reference: "B") == 1)
-    // The original goes on.
+    // The original continues to work.
     #expect(try binary.run(Self.pay + ["B"]).record["replayed"] == true)
     let accept = ["journal", "accept", "--reason", "B was looked up", "--json"]
     #expect(try run(accept).status == 17)
@@ -165,7 +165,7 @@ import Testing
     let shop = try Shop()
     let state = shop.binary.home.appending(path: ".local/state/tender")
     #expect(try shop.binary.run(Self.pay + ["FIRST"]).status == 0)
-    // The other side holds the answer back for a second.
+    // The provider delays the answer by a second.
     let (process, output, errors) = try shop.binary.start(
       Self.pay + ["A", "--sim-fault", "part2:slow", "--events"]
     )
@@ -189,7 +189,7 @@ import Testing
       "TENDER_PAYTHEORY_API_KEY": "other-paytheorylab-00112233445566778899aabbccddeeff"
     ]
     let lost = ["--sim-fault", "part2:drop-before", "--timeout", "2s"]
-    // The older one is another merchant's, and is met last.
+    // The older payment belongs to another merchant, and comes last.
     let foreign = try other.run(Self.pay + ["X"] + lost)
     #expect(foreign.status == 9, "\(foreign.errors)")
     #expect(try shop.binary.run(Self.pay + ["U"] + lost).status == 9)

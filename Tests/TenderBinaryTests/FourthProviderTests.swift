@@ -3,8 +3,8 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// A provider is one folder, one line of the manifest and one entry of a list; everything else takes it
-/// up from there.
+/// A provider is one folder, one line of the manifest and one entry of a list. All other code uses that
+/// entry.
 @Suite struct FourthProviderTests {
   private static func binary() throws -> Binary {
     var binary = try Binary()

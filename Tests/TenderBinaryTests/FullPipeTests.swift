@@ -12,7 +12,7 @@ private import Glibc
 /// A reader of standard output that reads nothing. A paid payment is in the journal, and the program ends
 /// when it is asked to.
 @Suite struct FullPipeTests {
-  /// A pipe that takes not one byte more.
+  /// A full pipe.
   private func fullPipe() -> Pipe {
     let pipe = Pipe()
     let descriptor = pipe.fileHandleForWriting.fileDescriptor

@@ -29,7 +29,7 @@ import Testing
         let name = words.prefix(words[0] == "journal" ? 2 : 1).joined(separator: " ")
         exits[name, default: []].insert(result.status)
         for (index, hint) in Self.hints(result).enumerated() {
-          // Of hints that differ in the reference alone, four are run.
+          // Of hints that differ only in the reference, four are run.
           let kind = hint.replacing(#/'[^']*'|\b[AB]\b/#, with: "R")
           judged[kind, default: 0] += 1
           guard judged[kind, default: 0] <= 4 else { continue }
@@ -49,7 +49,7 @@ import Testing
     print("\(commands) commands, \(hints) hints run, seed \(seed)")
   }
 
-  /// Tells a story again in a new home, and runs one of the commands that its last command suggests.
+  /// Repeats a story in a new home, and runs one of the commands that its last command suggests.
   private func judge(_ story: ArraySlice<[String]>, _ index: Int, _ seed: Int) throws {
     let binary = try Binary()
     defer { binary.remove() }
@@ -86,8 +86,8 @@ import Testing
       .flatMap(commands)
   }
 
-  /// The commands in a text: each ends before punctuation outside quotes. One with a word in capitals that only a person
-  /// can fill in is left out.
+  /// The commands in a text. Each ends before punctuation outside quotes. A command with a placeholder in
+  /// capitals is left out.
   private static func commands(_ text: String) -> [String] {
     let end = #/(?:'(?:[^']|'\\'')*'|[^;'(,]|,(?! ))*/#
     return text.ranges(of: "tender ").compactMap { range in

@@ -13,25 +13,25 @@ import Testing
   func `books, journal and records agree after any commands`(_ index: Int) throws {
     let shop = try Shop()
     try Works.waitForNothing(shop.binary)
-    // Two processes at one journal.
+    // Two processes with one journal.
     let run = try HistoryRun(Shelf.all[index], [shop.binary, shop.binary], books: shop.books)
     try run.all(Works.setting("TENDER_BOOKS", 12))
     #expect(run.problems == [])
   }
 }
 
-/// Histories at one provider, one after the other.
+/// Runs histories at one provider, one after the other.
 final class HistoryRun {
   private let shelf: Shelf
   private let machines: [Binary]
   private let books: String
   private let seed: Int
   private var random: Seeded
-  /// How long a command takes, in microseconds.
+  /// The duration of a command, in microseconds.
   private let usual: Int
   private(set) var problems: [String] = []
   private var count = (commands: 0, killed: 0, struck: 0, pairs: 0, unknown: 0, apart: 0, double: 0)
-  /// Whether a command that was ended may have left a request that its simulator still has to answer.
+  /// Whether a killed command may have left a request that its simulator still executes.
   private var isUnderWay = false
   /// The log of the current reference.
   private var said: [String] = []
@@ -52,7 +52,7 @@ final class HistoryRun {
     ["--provider", shelf.name, "--json", "--no-input"]
   }
 
-  /// Runs so many histories; `strike` happens once in each, while two commands run.
+  /// Runs some histories. `strike` happens once in each, while two commands run.
   func all(_ histories: Int, strike: (() throws -> Void)? = nil) throws {
     for number in 0..<histories { try history("H\(number)", strike) }
     print(
@@ -89,13 +89,14 @@ final class HistoryRun {
   }
 
   private func words(_ command: [String]) -> [String] {
-    // The journal's commands know the provider by the reference.
+    // Commands of the journal find the provider by the reference.
     command + (command[0] == "journal" ? ["--json", "--no-input"] : Self.common(shelf))
   }
 
   private var machine: Binary { machines[random.below(machines.count)] }
 
-  /// One command, in one of the ways that a command may go.
+  /// Runs one command in a random way: undisturbed, killed, beside another command, with a failing system
+  /// call, or with a fault.
   private func step(_ command: [String], _ reference: String) throws {
     count.commands += 1
     var line = words(command)
@@ -126,7 +127,7 @@ final class HistoryRun {
     }
   }
 
-  /// Two commands at once; something may happen meanwhile.
+  /// Runs two commands at once, with an event in between.
   private func pair(_ one: [String], _ other: [String], _ strike: () throws -> Void) throws {
     count.pairs += 1
     let runs = try [one, other].map { try machine.start(words($0)) }

@@ -3,13 +3,13 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// Instruments with the names and dates that other programs have for their members.
+/// Instruments with the names and dates of other programs.
 @Suite struct InstrumentTests {
   private static let members: KeyValuePairs = [
     "number": "4111111111111111", "security_code": "987", "expiration": "12/39", "name": "Ada",
   ]
 
-  /// Pays with a card of which one member has another name.
+  /// Pays with a card, with one member under another name.
   private func pay(_ member: String, as key: String, _ value: String? = nil) throws -> Binary.Result
   {
     let binary = try Binary()

@@ -29,7 +29,7 @@ private import Glibc
     try Self.prove(Works.example, shop, runs: 60)
   }
 
-  /// `successor` runs the same commands again: another machine, where it is not the same.
+  /// Proves it. `successor` runs the same commands again; nil stands for the same machine.
   static func prove(
     _ provider: Works.Provider,
     _ shop: Shop,
@@ -57,11 +57,11 @@ private import Glibc
       if !work.faults.isEmpty, random.below(3) == 0 {
         words += ["--sim-fault", work.faults[random.below(work.faults.count)]]
       }
-      // Anywhere from before it has begun to after it has ended.
+      // From before its start until after its end.
       if Victim.run(words, binary, killedAfter: random.below(usual)) {
         killed += 1
       } else if killed * 2 < number {
-        // The machine is less busy than when the time was taken.
+        // The machine is less busy than during the measurement.
         usual -= usual / 10
       }
     }
@@ -79,7 +79,7 @@ private import Glibc
       if result.status == 12 { undone += 1 } else if result.status == 0 { done += 1 }
       if work.isKeyless, result.status == 9 { open.insert(reference) }
     }
-    // Nothing is left that the provider could have answered, but requests without a key.
+    // Nothing that the provider could resolve is left, except requests without a key.
     let left = try second.run("journal", "list", "--status", "unknown", "--all", "--json")
     let names = Set(left.records.compactMap { $0.text("reference") })
     #expect(names == open, "seed \(seed): \(left.output)")
@@ -102,10 +102,9 @@ private import Glibc
   }
 }
 
-/// The program as a bare child process, whose end is known at once.
+/// The program as a child process, whose end is noticed at once.
 enum Victim {
-  /// Runs it with its output thrown away, and kills it after so many microseconds; true where it was
-  /// still alive then.
+  /// Runs it without its output, and kills it after some microseconds. Returns true if it was still running.
   static func run(_ words: [String], _ binary: Binary, killedAfter moment: Int?) -> Bool {
     let environment = ["HOME": binary.home.path, "PATH": "/usr/bin:/bin"]
       .merging(binary.variables) { $1 }

@@ -4,8 +4,8 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// The guards that only live money has, run against this machine: a debug build allows that, a release
-/// has no code for it.
+/// The guards for live money, run against this machine. Only a debug build allows that, since a release has
+/// no code for it.
 @Suite struct LiveTests {
   struct Till {
     let shop: Shop
@@ -110,7 +110,7 @@ import Testing
       "--env", "live", "--yes", "--no-input",
     ]
     let test = try till.binary.run(card + ["--test-card", "visa"])
-    // Refused as a card on this stage already.
+    // It is already refused as a card on this stage.
     #expect(test.status == 4)
     #expect(Self.code(test) == "invalid_app")
     let real = try till.binary.run(

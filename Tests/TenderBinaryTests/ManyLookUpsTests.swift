@@ -43,7 +43,7 @@ import Testing
     #expect(ContinuousClock.now - start >= .milliseconds(500))
   }
 
-  /// Whoever asks slowly does not wait for the last answer to see the first ones.
+  /// With a rate, the first answers are shown before the last request.
   @Test func `shows answers while others are still to be asked for`() throws {
     let server = try Server()
     defer { server.stop() }

@@ -27,7 +27,7 @@ import Testing
 
   private static let card = " --amount 10.50 --test-card visa"
 
-  /// In the order in which they are run.
+  /// The steps in their order.
   private static let steps = [
     Step("confirm HELD", "succeeded", [1050, 0, 0]),
     Step("confirm HELDFEE", "succeeded", [1110, 0, 0]),
@@ -154,7 +154,7 @@ import Testing
       return try LedgerAudit.payTheoryMoney(path: path, reference: reference).kept
     case "toro":
       let kept = try LedgerAudit.saleMoney(path: path, reference: reference).kept
-      // A refund to the card is a sale of the other direction.
+      // A refund to the card counts as a negative sale.
       return record["captured_amount"] == 0 ? -kept : kept
     default: return try LedgerAudit.bankMoney(path: path, reference: reference).kept
     }

@@ -4,7 +4,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// Nothing typed is ignored: every option with every command and provider.
+/// No typed option is ignored: tests every option with every command and provider.
 @Suite struct OptionUseTests {
   static let catalogue = Providers().catalogue
 
@@ -125,7 +125,7 @@ import Testing
     #expect(tried > 20)
   }
 
-  /// How often to look, where nothing is looked at twice.
+  /// --interval has no effect without repeated look-ups.
   @Test func `refuses --interval without --wait, except where a payer is awaited anyway`() throws {
     let binary = try Binary()
     defer { binary.remove() }

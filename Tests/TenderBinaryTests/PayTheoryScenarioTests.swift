@@ -4,7 +4,8 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// Parts, stored methods and barcodes, over a simulator in another process, a process for each command.
+/// Partial refunds, stored methods and barcodes, with a simulator in another process and a process for each
+/// command.
 @Suite struct PayTheoryScenarioTests {
   private static let start = "2026-11-20T12:00:00Z"
   /// After every pending payment has succeeded.

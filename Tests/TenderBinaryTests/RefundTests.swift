@@ -2,7 +2,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// `refund`: one word for giving a payment back, whichever provider took it.
+/// `refund`: one command for refunding a payment of any provider.
 @Suite struct RefundTests {
   private static let card = ["transact", "--amount", "10", "--test-card", "visa", "--json"]
   private static let bank = [
@@ -40,7 +40,7 @@ import Testing
     #expect(differs.errorRecord["error"]?["code"] == "refund_differs")
     let old = try binary.run(["refund", "A", "--new-attempt"] + named)
     #expect(old.status == 2)
-    // The rest needs no name; it is fixed once it is recorded, and a repetition replays it.
+    // The rest needs no name. Its amount is fixed once it is recorded, and a repetition replays it.
     for isAgain in [false, true] {
       let rest = try binary.run("refund", "A", isAgain ? "--rest" : "--yes", "--json").record
       #expect(rest["status"] == "refunded" && rest["replayed"] == .bool(isAgain))
@@ -127,7 +127,7 @@ import Testing
     #expect(try binary.run("refund", "--json").status == 2)
   }
 
-  /// 400 yen are no 4.00 pounds: the digits of another currency are another sum.
+  /// 400 yen are not 4.00 pounds: the same digits in another currency are another amount.
   @Test func `takes an amount in the payment's own currency alone`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct RepeatTests {
   private static let seed = ["--sim-seed", "7", "--sim-clock", "2026-01-01T00:00:00Z", "--json"]
 
-  /// Reader and gateway of a run are one world: a fault that changes no payment changes no id.
+  /// Reader and gateway of a run share one seed. A fault that changes no payment changes no id.
   @Test func `draws the same ids beside a fault of the reader`() throws {
     let sale = ["transact", "--provider", "toro", "--amount", "10", "--reference", "A"] + Self.seed
     func receipt(_ more: String...) throws -> JSON? {
@@ -44,11 +44,11 @@ import Testing
     let fault = ["--amount", "4", "--sim-fault", "part2:drop-before"]
     #expect(try binary.run(words + fault).status == 9)
     let other = try binary.run(words + more)
-    // Another order is refused; a new attempt of the same has to wait for the first.
+    // Another order is refused. A new attempt of the same order must wait for the first.
     #expect(other.status == (more.contains("--new-attempt") ? 0 : 6), "\(other.errors)")
     guard other.status == 6 else { return }
     #expect(other.errorRecord["error"]?["effect"] == "none")
-    // The provider's own books: nothing was charged, and the first order can still go on.
+    // The provider's books: nothing was charged, and the first order can still continue.
     #expect(try binary.run("find", "--online", "--json").records.isEmpty)
     #expect(try binary.run(words + ["--amount", "4"]).record["status"] == "succeeded")
     #expect(try binary.run("find", "--online", "--json").records.count == 1)

@@ -28,7 +28,7 @@ import Testing
     }
     #expect(try String(contentsOfFile: file, encoding: .utf8).contains(#""reference":"A""#))
     #expect(try Data(contentsOf: journal) == before)
-    // A batch whose name the report's parts once had, and a link: it could be the system's /dev/stdout.
+    // A batch with the old name of the report's parts, and a link, which could be the system's /dev/stdout.
     let part = home.appending(path: "r.xml.part")
     try FileManager.default.copyItem(at: URL(filePath: file), to: part)
     let report = home.appending(path: "r.xml")

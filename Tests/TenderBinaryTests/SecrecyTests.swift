@@ -3,9 +3,9 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// No card number, security code, account number, key or token in any byte that a run leaves.
+/// No file of a run contains a card number, security code, account number, key or token.
 @Suite struct SecrecyTests {
-  /// Ids on standard input have the guard that arguments have.
+  /// Ids on standard input have the same guard as arguments.
   @Test(arguments: ["4000056655665556", "id-4000 0566 5566 5556", "４０００05665566５５５６"])
   func `stops card numbers on standard input`(_ id: String) throws {
     let binary = try Binary()
@@ -59,7 +59,7 @@ import Testing
         "part1:gateway-error", "part1:echo", "host-token:echo", "part2:echo",
       ] { try take(pay + ["--sim-fault", fault], input) }
       try take(["transact", "--amount", "1.93", "--instrument-stdin"], input)
-      // Wrong in ways that an error message might quote.
+      // Wrong texts that an error message might quote.
       for (good, bad) in [
         ("12/49", "13/49"), ("4444", "4445"), ("987", "98"), ("122105278", "122105279"),
       ] {

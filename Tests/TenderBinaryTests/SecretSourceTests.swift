@@ -298,7 +298,7 @@ import Testing
       "a"
     )
     let seen = try String(contentsOf: binary.home.appending(path: "seen"), encoding: .utf8)
-    // Standard input, output and errors, and the folder that is listed.
+    // Standard input, output and errors, and the listed folder itself.
     #expect(seen == "0\n4\nNoNewPrivs:\t0\n")
   }
 
@@ -342,7 +342,7 @@ import Testing
     #expect(runs(binary) == 0)
   }
 
-  /// The group is ended with the program: at the deadline, at a signal, and when the command is killed.
+  /// The process group ends with the program: at the deadline, at a signal, and when the command is killed.
   @Test(.timeLimit(.minutes(1)), arguments: [SIGINT, SIGTERM, SIGKILL])
   func `ends the program and its group with the command`(_ number: Int32) throws {
     let binary = try binary(Self.profile(#""api_key_command":["HOME/print"],"#))
@@ -355,7 +355,7 @@ import Testing
       to: binary.home.appending(path: "print")
     )
     let (process, _, _) = try binary.start(["doctor", "--profile", "a", "--json"])
-    // The end of the pipe: every process that has it open is gone.
+    // The pipe ends once every process that has it open is gone.
     let heard = try #require(FileHandle(forReadingAtPath: said))
     #expect(String(decoding: heard.availableData, as: UTF8.self) == "started\n")
     kill(process.processIdentifier, number)

@@ -4,7 +4,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// `simulator serve`, with visitors that it was not made for.
+/// `simulator serve` with unexpected clients.
 @Suite struct ServeTests {
   private static func port(_ shop: Shop) throws -> Int {
     let address = try #require(shop.binary.variables["TENDER_PAYTHEORY_GRAPHQL_URL"])
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  /// A request inside another one's body would be answered.
+  /// A request in the body of another one would be answered.
   @Test(arguments: [("2", "2", false), ("2", "52", true), ("52", "2", true), ("2", "2, 52", true)])
   func `takes one length of a body alone`(_ one: String, _ other: String, _ isRefused: Bool) throws
   {
@@ -44,12 +44,12 @@ import Testing
         + "GET /v3/payments HTTP/1.1\r\nHost: localhost\r\nX: 1\r\n\r\n"
     )
     let answer = client.hear(until: "\u{0}", milliseconds: 1500)
-    // Either way the first answer is 400: the body is no request for a token.
+    // In both cases the first answer is 400, because the body is not a request for a token.
     #expect(answer.hasPrefix("HTTP/1.1 400"), "\(answer)")
     #expect(answer.components(separatedBy: "HTTP/1.1 ").count == (isRefused ? 2 : 3), "\(answer)")
   }
 
-  /// Numbers that no sum can take, wherever a request can put them.
+  /// Numbers too large for any amount, in every place of a request.
   @Test(arguments: [
     "clock=-9223372036854775808", "clock=9223372036854775807", "seed=-9223372036854775808",
     "clock=253402300799999", "fault=slow*9223372036854775807", "clock=-1;seed=9223372036854775807",
@@ -95,7 +95,7 @@ import Testing
     if status == "400" { #expect(said.lowercased().contains("content-length: \(whole.count)")) }
   }
 
-  /// A fault of the server's own is counted over all requests.
+  /// A fault of the server counts over all requests.
   @Test func `counts a fault that it was started with`() throws {
     let home = try Binary()
     defer { home.remove() }
@@ -154,7 +154,7 @@ import Testing
   }
 }
 
-/// Live money never goes by a simulated reader.
+/// Live money is never taken at a simulated reader.
 @Suite struct SimulatedReaderOnLiveTests {
   private static let sale = [
     "transact", "--provider", "toro", "--amount", "5", "--currency", "GBP", "--env", "live",
@@ -162,7 +162,7 @@ import Testing
     "--reference", "L", "--json", "--signature-matches", "yes",
   ]
 
-  /// A profile whose ids are set, so that a sale goes as far as the reader.
+  /// A profile with all ids, so that a sale reaches the reader.
   private static func till(_ home: URL) throws -> String {
     let path = home.appending(path: "till.json")
     try #"""
@@ -214,7 +214,7 @@ import Testing
     #expect(sandbox.errorRecord["error"]?["code"] != "device_not_supported")
   }
 
-  /// Once it has ended, its port is like any other.
+  /// After its end, its port is an ordinary port.
   @Test func `forgets a server that has ended`() throws {
     let home = try Binary()
     defer { home.remove() }
@@ -233,8 +233,7 @@ import Testing
 
 /// Many clients at once.
 @Suite struct CrowdTests {
-  /// A socket that is closed while the library still works on its connection must not take the server
-  /// with it.
+  /// The server must survive a socket that closes while the library works on its connection.
   @Test func `survives sockets that close at once`() throws {
     let shop = try Shop()
     let address = try #require(shop.binary.variables["TENDER_PAYTHEORY_TOKEN_URL"])
@@ -251,7 +250,7 @@ import Testing
       "GET /tender/?pt_token=\(token) HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
       + "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
       + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-    // It asks, and is gone before the answer.
+    // The client is gone before the answer.
     DispatchQueue.concurrentPerform(iterations: 16) { _ in
       for _ in 0..<250 {
         let client = RawClient(port: port)
@@ -259,7 +258,8 @@ import Testing
       }
     }
     #expect(shop.process.isRunning)
-    // Until the server has seen all of them go, its connections may be used up: that is an answer too.
+    // Until the server has noticed all closed connections, it may have no free one. That is a valid answer,
+    // too.
     let pay = ["transact", "--amount", "5", "--test-card", "visa", "--reference", "A"]
     var paid = try shop.binary.run(pay)
     for _ in 0..<20 where paid.status == 11 || paid.status == 10 { paid = try shop.binary.run(pay) }
@@ -279,7 +279,7 @@ import Testing
     #expect(client?.hear(until: "\r\n\r\n").hasPrefix("HTTP/1.1 401") == true)
   }
 
-  /// There is one reader: sales of a batch take turns at it, however many lines run at once.
+  /// There is one reader. Sales of a batch use it one after the other, with any number of parallel lines.
   @Test func `sells one at a time at one reader`() throws {
     let shop = try Shop()
     let lines = try Works.write(

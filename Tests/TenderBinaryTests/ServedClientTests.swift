@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  /// Runs a program to its end with these variables and no others; gives its exit and standard output.
+  /// Runs a program with only these variables. Returns its exit and standard output.
   private static func run(
     _ program: String,
     _ words: [String],
@@ -109,7 +109,7 @@ import Testing
     #expect(try LedgerAudit.payTheoryMoney(path: host.books, reference: "S-paytheory").kept == 1050)
     #expect(try LedgerAudit.saleMoney(path: host.books, reference: "S-toro").kept == 500)
     #expect(try LedgerAudit.bankMoney(path: host.books, reference: "S-truelayer").kept == 1000)
-    // Never by mistake on live.
+    // Live must never be used by mistake.
     client.variables = host.variables
     for (provider, words) in Self.sales {
       let live = ["transact", "--provider", provider, "--env", "live", "--yes", "--json"]
@@ -203,7 +203,7 @@ import Testing
       client.variables["TENDER_TORO_" + name] = "99000099"
       let words = sale.split(separator: " ").map(String.init) + ["--reference", reference]
       let refused = try client.run(words)
-      // The cancellation that follows is rejected as well.
+      // The following cancellation is rejected as well.
       #expect(refused.status == 9, "\(refused.output) \(refused.errors)")
       #expect(refused.errorRecord["result"]?["reason"] == "INTP")
       #expect(try LedgerAudit.sales(path: host.books, reference: reference).authorised == 0)
@@ -291,7 +291,7 @@ import Testing
     #expect(try Project.text("Tests/Judges/\(program)").split(separator: "\n").count <= 40)
   }
 
-  /// A CI job of a shop, in an empty folder, with nothing of this project but the program.
+  /// A CI job of a shop, in an empty folder, with only the program of this project.
   @Test(.enabled(if: Judge.has("uuid"), "python3 is not installed"))
   func `serves a job that tests a shop's program`() throws {
     let binary = try Binary()
@@ -305,11 +305,11 @@ import Testing
     let shown = String(decoding: output, as: UTF8.self)
     #expect(status == 0, "\(shown)")
     #expect(shown.split(separator: "\n").count { $0.hasPrefix("ok ") } == 15, "\(shown)")
-    // Under 10 s on a machine with nothing else to do.
+    // Less than 10 s on an idle machine.
     #expect(ContinuousClock.now - start < .seconds(60))
   }
 
-  /// Run as root, one beside `/dev/stdout` replaced the system's link.
+  /// As root, a file beside `/dev/stdout` once replaced the system's link.
   @Test func `an environment file replaces no link`() throws {
     let binary = try Binary()
     defer { binary.remove() }

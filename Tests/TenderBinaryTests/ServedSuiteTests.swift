@@ -4,7 +4,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// Programs of others at a served simulator: TrueLayer's acceptance tests, schemathesis, any HTTP client.
+/// Foreign programs with a served simulator: TrueLayer's acceptance tests, schemathesis, any HTTP client.
 @Suite struct ServedSuiteTests {
   private typealias Host = ServedClientTests.Host
 
@@ -109,7 +109,7 @@ import TrueLayer
       ["Authorization: Bearer \(token)", "Idempotency-Key: k"]
     )
     #expect(unsigned.0 == "401")
-    // A browser has no token: it gets the page, and a program its answer.
+    // Without a token, a browser gets the page. A program gets its answer.
     for path in ["/payments", "/payouts", "/mandates"] {
       let page = try host.ask("GET \(path)", [])
       #expect(page == ("200", nil), "\(path)")

@@ -113,7 +113,7 @@ struct Shelf: Sendable {
       ]
     },
     later: { random, reference in
-      // A payment that its payer has authorized can be refunded once a look has seen that.
+      // A payment that its payer has authorized can be refunded after a look-up.
       switch random.below(9) {
       case 0, 1, 2: look(&random, reference)
       case 3: ["cancel", reference]

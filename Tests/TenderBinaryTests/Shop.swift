@@ -33,13 +33,13 @@ final class Shop {
 
 /// The output of `simulator serve`.
 enum Served {
-  /// All that a client needs, by its variables.
+  /// The variables of a client.
   static func variables(_ output: Pipe) -> [String: String] {
     let variables = JSONReader.read(output.read(until: "\n"))?["variables"]?.object?.members ?? []
     return Dictionary(uniqueKeysWithValues: variables.map { ($0.key, $0.value.text ?? "") })
   }
 
-  /// Those that are addresses.
+  /// The variables with addresses.
   static func addresses(_ output: Pipe) throws -> [String: String] {
     variables(output).filter { $0.key.hasSuffix("_URL") || $0.key == "TENDER_TORO_DEVICE" }
   }

@@ -191,7 +191,8 @@ import Testing
     #expect(asked != 0)
   }
 
-  /// Equal runs are equal, and a further one in the same world is another: no two payments have one id.
+  /// Equal runs have equal ids. A further run in the same world has other ids, since no two payments share
+  /// one.
   @Test func `gives a further run of the same seed ids of its own`() throws {
     let binary = try Binary()
     defer { binary.remove() }
@@ -227,7 +228,7 @@ import Testing
     }
   }
 
-  /// In process, and over a served simulator that sees each command as another client.
+  /// In process, and with a served simulator, for which each command is another client.
   @Test(arguments: [false, true])
   func `lets a fault strike once for each reference, whichever process asks`(
     _ isServed: Bool
@@ -260,7 +261,7 @@ import Testing
     #expect(try pay("A2") == 11)
   }
 
-  /// However the lines take turns: the first waits, the others do not.
+  /// The lines take turns in a random order. The first one waits.
   @Test func `reports the lines in their order, what was expected, and how to repeat the run`()
     throws
   {
@@ -353,14 +354,14 @@ import Testing
     #expect(typo.errorRecord["error"]?["hint"] == "did you mean result?")
   }
 
-  /// Whoever waits for a report that is not there must not hear that all is well.
+  /// Without its report, a run must not look like a success.
   @Test func `does not end in 0 where its report cannot be written`() throws {
     let binary = try Binary()
     defer { binary.remove() }
     let file = try Works.write((1...1500).map { Self.pay("R\($0)") }, binary)
     let shell = Process()
     shell.executableURL = URL(filePath: "/bin/sh")
-    // In blocks of 512 or 1024 bytes: too few for the report of all lines.
+    // In blocks of 512 or 1024 bytes: too few for the whole report.
     shell.arguments = [
       "-c", #"ulimit -f 60; exec "$0" batch "$1" --check --junit "$2" --json"#, Binary.path.path,
       file, binary.home.appending(path: "report.xml").path,

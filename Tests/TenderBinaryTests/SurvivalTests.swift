@@ -78,7 +78,7 @@ import Testing
   @Test func `exports everything, and forgets only what is final`() throws {
     let binary = try Binary()
     defer { binary.remove() }
-    // Reading makes no journal.
+    // Reading creates no journal.
     #expect(try binary.run("journal", "export").output == "")
     let state = binary.home.appending(path: ".local/state/tender")
     #expect(!FileManager.default.fileExists(atPath: state.appending(path: "journal.db").path))
@@ -127,7 +127,7 @@ import Testing
     #expect(try binary.run(Self.pay + ["A"]).record["replayed"] == true)
   }
 
-  /// The check reads at one moment: rows that are written meanwhile are no damage.
+  /// The check reads one state. Rows that are written in between are not damage.
   @Test func `a check beside payments finds nothing wrong`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -17,7 +17,7 @@ enum TLSTools {
   }()
 }
 
-/// TLS by stunnel in front of `simulator serve`, with a private root; skipped where it is not.
+/// TLS by stunnel in front of `simulator serve`, with a private root. Skipped without stunnel.
 @Suite(.enabled(if: TLSTools.found != nil, "stunnel4 and openssl are not installed"))
 struct TLSTests {
   @Test func `tells the whole story through TLS, and nothing to a stranger`() throws {
@@ -143,7 +143,7 @@ struct TLSTests {
     let bank = try binary.run(look + ["--provider", "truelayer"])
     #expect(bank.status == 10)
     #expect(bank.errorRecord["error"]?["code"] == "tls_failed", "\(bank.errors)")
-    // A folder with each certificate under the hash of its name serves as well, and no other's does.
+    // A folder with each certificate under the hash of its name works as well. That of a stranger does not.
     for (name, status) in [("root", Int32(0)), ("stranger", 10)] {
       let roots = folder + "/\(name).d"
       try FileManager.default.createDirectory(atPath: roots, withIntermediateDirectories: true)
@@ -180,7 +180,7 @@ struct TLSTests {
         }
       }
       if status == 0 { return true }
-      // Nothing to wait for but the time that the other program takes to start.
+      // It only waits for the start of the other program.
       _ = poll(nil, 0, 20)
     }
     return false

@@ -21,7 +21,7 @@ struct TerminalTests {
     #expect(exit == 0, "\(screen)")
     #expect(screen.contains("wrong check digit") || screen.contains("valid check digit"))
     #expect(screen.contains("succeeded"))
-    // Any digits may be in the simulator's ids.
+    // The simulator's ids may contain any digits.
     let typed = screen.split(separator: "\n").filter { !$0.contains("pt-tender-") }.joined()
     #expect(!typed.contains("4111"))
     #expect(!typed.contains("999"))

@@ -24,7 +24,7 @@ struct TillStory {
     result.records.last?["result"]?["receipt"]?.object ?? [:]
   }
 
-  /// Runs a sale; checks its states, its exit and that its receipt is whole.
+  /// Runs a sale. Checks its states, its exit and its complete receipt.
   @discardableResult
   private func sale(
     _ reference: String,

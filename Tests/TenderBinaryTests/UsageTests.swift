@@ -4,7 +4,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// Exit status, one JSON line for an error, and nothing lost or half done.
+/// Exit status, one JSON line for an error, and no partial work.
 @Suite struct UsageTests {
   struct Case: CustomTestStringConvertible {
     let line: String
@@ -92,7 +92,7 @@ import Testing
   @Test func `refuses arguments that are not UTF-8`() throws {
     let binary = try Binary()
     defer { binary.remove() }
-    // Two names that a repair would make one.
+    // Two names that would be equal after a repair.
     for byte in ["374", "366"] {
       for words in [
         "transact --amount 5 --test-card visa --reference", "payment-status", "explain",
@@ -332,7 +332,7 @@ import Testing
     #expect(try binary.run("payment-status", "A", "--json").record["status"] == "succeeded")
   }
 
-  /// A line may name any profile; a batch that must only read pays with none.
+  /// A line may name any profile. A read-only batch pays with none.
   @Test(arguments: [[], ["--check"]])
   func `no line of a read-only batch writes`(_ check: [String]) throws {
     var binary = try Binary()

@@ -51,14 +51,14 @@ import Testing
     #expect(before.errorRecord["error"]?["code"] == "deadline_passed")
     #expect(before.errorRecord["error"]?["effect"] == "none")
     #expect(try pay("A", []).status == 0)
-    // Money may have moved: that comes before the time that is over.
+    // Money may have moved, which is reported before the end of the time.
     let after = try pay("B", ["--sim-fault", "part2:silence", "--deadline", "700ms"])
     #expect(after.status == 9, "\(after.output) \(after.errors)")
     #expect(try pay("B", []).record["status"] == "succeeded")
     #expect(try pay("C", ["--deadline", "30s"]).status == 0)
   }
 
-  /// Nothing is under way yet: the instrument does not come.
+  /// Nothing has started yet, because the instrument does not arrive.
   @Test func `ends in time before anything has begun`() throws {
     let binary = try Binary()
     defer { binary.remove() }
@@ -90,12 +90,12 @@ import Testing
     #expect(message.hasSuffix("after 2 s"), "\(message)")
   }
 
-  /// Whoever waits for a payer at a bank has sent nothing that is not answered.
+  /// A command that waits for a payer at a bank has no unanswered request.
   @Test(arguments: [1, 3])
   func `stops a batch that waits for payers in time`(_ jobs: Int) throws {
     let shop = try Shop()
     var binary = shop.binary
-    // A line's own port is none that a contained batch may open.
+    // A contained batch may not open a port of a single line.
     binary.variables["TENDER_CONTAINMENT"] = "off"
     let lines = (1...4).map {
       #"{"command":"transact","provider":"truelayer","reference":"P-\#($0)","amount":"5","#
@@ -115,7 +115,7 @@ import Testing
     #expect(summary["stopped"] == true && summary["statuses"]?["cancelled"]?.wholeNumber == jobs)
   }
 
-  /// Two payers cannot come back to one port at once.
+  /// Two payers cannot use one port at the same time.
   @Test func `has payers of a batch come back to one port in turn`() throws {
     let server = try Server()
     defer { server.stop() }
@@ -135,7 +135,7 @@ import Testing
     #expect(result.status == 8, "\(result.output)\(result.errors)")
   }
 
-  /// A line that waits for its turn when the time is over is not begun, and the report names each.
+  /// A line that still waits when the time is over does not start. The report names each.
   @Test func `begins no line after the time is over`() throws {
     let shop = try Shop()
     let binary = shop.binary
@@ -229,7 +229,7 @@ import Testing
     }
   }
 
-  /// Behind the counts, once a second has passed: at five lines a second.
+  /// The speed comes after the counts, once a second has passed: five lines a second.
   @Test func `shows how fast a batch goes, and how long it will take`() throws {
     let binary = try Binary()
     defer { binary.remove() }

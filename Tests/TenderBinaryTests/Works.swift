@@ -14,7 +14,7 @@ enum Works {
     var line: @Sendable (String) -> String
     /// Faults by which the provider fails at the same time.
     var faults: [String] = []
-    /// How often the command's own effect is in the books; nil where it moves no money.
+    /// Counts the command's effects in the books; nil if it moves no money.
     var effects: (@Sendable (Books, String) throws -> Int)?
     /// Whether its request has no key at the provider. If its answer is lost, it stays unknown (9) until a
     /// person resolves or finishes it. The same command never sends it again.
@@ -30,7 +30,7 @@ enum Works {
     var testDescription: String { name }
   }
 
-  /// The simulator's own books.
+  /// The simulator's books.
   struct Books: Sendable {
     let path: String
 
@@ -292,7 +292,7 @@ enum Works {
     ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? otherwise
   }
 
-  /// Writes lines into a file of a program's home; gives its path.
+  /// Writes lines to a file in a program's home. Returns its path.
   static func write(_ lines: [String], _ binary: Binary) throws -> String {
     let file = binary.home.appending(path: "batch-\(UUID().uuidString).jsonl")
     try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: file)
@@ -308,9 +308,9 @@ enum Works {
     try check(try binary.run("batch", write(lines, binary), "--ordered", "--json"))
   }
 
-  /// Runs the same commands again, and gives the last record of each.
+  /// Runs the same commands again. Returns the last record of each.
   ///
-  /// One that ended with a refund found not to be made is run once more: that sends it.
+  /// A command whose refund turned out not to be made is run once more, which sends it.
   static func again(_ lines: [String], _ binary: Binary) throws -> [JSONObject] {
     var rows: [JSONObject] = []
     try batch(lines, binary) { rows = Array($0.records.dropLast()) }

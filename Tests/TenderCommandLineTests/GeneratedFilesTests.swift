@@ -61,7 +61,7 @@ import Testing
   @Test(.enabled(if: shell("fish") != nil, "fish is not installed"))
   func `parses in fish`() throws { try parse("fish", "tender.fish") }
 
-  /// No warning of the strictest reader of manual pages.
+  /// The strictest checker of manual pages gives no warning.
   @Test(.enabled(if: shell("mandoc") != nil, "mandoc is not installed"))
   func `is correct roff`() throws {
     let pages =
@@ -75,7 +75,7 @@ import Testing
       process.standardOutput = output
       process.standardError = output
       try process.run()
-      // A page is larger than a pipe: it is read and written at the same time.
+      // A page is larger than a pipe, so it is read and written at the same time.
       let writer = Thread { [input] in
         try? input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
         try? input.fileHandleForWriting.close()

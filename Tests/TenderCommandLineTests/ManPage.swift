@@ -4,7 +4,7 @@ import TenderModel
 /// Manual pages in the man macros, from the catalogue; `make generate` writes them.
 struct ManPage {
   let catalogue: Catalogue
-  /// Error codes that no provider has alone.
+  /// Error codes that are not specific to one provider.
   let errors: [Explanation]
 
   /// The day of this version, for the head of manual pages.
@@ -139,7 +139,7 @@ struct ManPage {
     ".PP\n\(isMarkedUp ? text : Self.escaped(text))\n"
   }
 
-  /// Backslashes and dashes as roff wants them, no line that begins with a control character.
+  /// Escapes backslashes and dashes for roff, and control characters at the start of a line.
   static func escaped(_ text: String) -> String {
     let marked = text.map { character -> String in
       switch character {

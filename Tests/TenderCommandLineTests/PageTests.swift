@@ -40,7 +40,7 @@ import Testing
     let topics = catalogue.topics
     let names = topics.flatMap { [$0.name] + $0.aliases }
     #expect(Set(names).count == names.count)
-    // Every placeholder is filled in.
+    // Every placeholder is replaced.
     for topic in topics { #expect(!topic.body.isEmpty) }
     let files = PageFile.texts.flatMap { (try? PageFile($0.text).sections) ?? [] }
     #expect(topics.count == files.count { $0.title.hasPrefix("topic ") })

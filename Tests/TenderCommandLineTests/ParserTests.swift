@@ -195,7 +195,7 @@ import Testing
 @Suite struct CatalogueTests {
   @Test func `has no name twice and an explanation for each`() {
     let names = Dictionary(grouping: catalogue.options.map(\.name)) { $0 }
-    // Two names mean something else for the commands that sum and search.
+    // Two names have different meanings for the commands that sum and search.
     #expect(names.filter { $0.value.count > 1 }.keys.sorted() == ["by", "limit"])
     let shorts = catalogue.options.compactMap(\.short)
     #expect(Set(shorts).count == shorts.count)
@@ -222,7 +222,7 @@ import Testing
     }
   }
 
-  /// A page is read as a whole.
+  /// A whole page must stay readable.
   @Test func `shows help of at most 120 lines for everything`() throws {
     let pages = catalogue.commands.map(\.words) + catalogue.topics.map { [$0.name] }
     for words in pages {
@@ -240,7 +240,7 @@ import Testing
     #expect(own.contains("\n  tender transact --provider paytheory --help\n"))
     #expect(!own.contains("\n  tender transact --provider toro --help\n"))
     #expect(try HelpText(catalogue).text(for: ["transact"]).contains("--test-card BRAND"))
-    // A command that one provider has shows its options, whichever is asked for.
+    // A command of one provider shows its options for any requested provider.
     let only = try HelpText(catalogue, for: "toro").text(for: ["tokenize"])
     #expect(only.contains("--test-card BRAND"))
   }
@@ -300,7 +300,7 @@ import Testing
   }
 }
 
-/// Words of other tools.
+/// Names of other tools.
 @Suite struct SynonymTests {
   @Test func `names the command that does it`() throws {
     let names = catalogue.commands.map(\.name)

@@ -13,7 +13,7 @@ import Testing
       let cell = lines[row / 2][column]
       return row % 2 == 0 ? cell == " " || cell == "▄" : cell == " " || cell == "▀"
     }
-    // Seven by seven: a ring of dark, a ring of light, three by three of dark.
+    // Seven by seven modules: a dark ring, a light ring, three by three dark.
     for (top, left) in [(4, 4), (4, 18), (18, 4)] {
       for row in 0..<7 {
         for column in 0..<7 {

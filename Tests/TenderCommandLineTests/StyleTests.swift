@@ -8,13 +8,13 @@ import Testing
 
 /// Every text for users is plain English: short sentences, and subjects with a name.
 @Suite struct StyleTests {
-  /// A text, and where it is from.
+  /// A text with its origin.
   struct Text {
     let place: String
     let text: String
   }
 
-  /// Phrases that a reader has to puzzle out.
+  /// Phrases that a reader would have to decode.
   private static let riddles = [
     #"\b(nobody|somebody|whoever|whatever|whichever|whom|who)\b"#,
     #"(^|[.;:!] )(What|what|That which) \w+"#,
@@ -109,7 +109,7 @@ import Testing
 
   @Test func `explanations are plain`() throws { try check(Self.explanations, except: 0) }
 
-  /// How many findings a document may still have: the numbers only shrink.
+  /// The number of findings that a document may still have. The numbers can only go down.
   @Test(arguments: [
     ("README.md", 0), ("man/tender-security.7", 0), ("man/tender-figures.7", 0),
     (".github/CONTRIBUTING.md", 0), (".github/SECURITY.md", 0), ("Sources/README.md", 1),
@@ -118,7 +118,8 @@ import Testing
     try check(Self.prose(of: file), except: allowed)
   }
 
-  /// How many findings the messages and hints of a room may still have: the numbers only shrink.
+  /// The number of findings that the messages and hints of a room may still have. The numbers can only go
+  /// down.
   @Test(arguments: [
     ("PayTheory", 10), ("TenderCommandLine", 4), ("TenderCommands", 14), ("TenderEngine", 5),
     ("TenderJournal", 8), ("TenderModel", 3), ("TenderSystem", 3), ("Toro", 7), ("TrueLayer", 4),

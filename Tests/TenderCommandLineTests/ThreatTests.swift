@@ -3,7 +3,7 @@ import TenderCommandLine
 import TenderTestSupport
 import Testing
 
-/// The threat model promises nothing that no test shows.
+/// Every promise of the threat model has a test.
 @Suite struct ThreatTests {
   @Test func `names tests that there are`() throws {
     let files = FileManager.default.enumerator(atPath: Project.path("Tests"))

@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// How wide a text is on a terminal, and tables that align by it.
+/// The width of texts on a terminal, and the alignment of tables.
 @Suite struct WidthTests {
   @Test(arguments: [
     ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("한국어", 6), ("Ａ", 2), ("ｱ", 1),
@@ -51,7 +51,7 @@ import Testing
     #expect(text == "NAME  OUTCOME\n日本  a\nxy    b\n👍    c\n")
   }
 
-  /// Columns go in the order that is given; the last one goes below its row; nothing is cut.
+  /// Columns are left out in the given order. The last one moves below its row. No value is cut.
   @Test func `leaves columns out where a terminal is narrow`() {
     let record = Record(
       .journalEntry,

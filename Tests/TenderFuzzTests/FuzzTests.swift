@@ -15,7 +15,7 @@ import Testing
     var random = Seeded(number)
     let end = ContinuousClock.now + .milliseconds(500)
     var runs = 0
-    // A busy machine takes longer for the least that is asked for.
+    // A busy machine needs more time for the smallest number of runs.
     while runs < 4 || ContinuousClock.now < end {
       let input = Self.input(target, &random)
       runs += 1

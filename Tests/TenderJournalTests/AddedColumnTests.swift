@@ -6,7 +6,7 @@ import TenderSystem
 import TenderTestSupport
 import Testing
 
-/// A column that is added to tables in use, and programs that do not know it.
+/// A new column in tables in use, and programs without it.
 @Suite final class AddedColumnTests: JournalFolder {
   private var database: Database {
     get throws { try Database(path: state.path + "/journal.db") }
@@ -39,7 +39,7 @@ import Testing
   @Test func `rows from before match their checksums with a column more`() throws {
     let journal = try open()
     try pay("A", journal)
-    // `note` is demanded of an event, and not of the rows from before.
+    // `note` is required in an event, but not in earlier rows.
     for _ in 0..<2 { try journal.addColumns(Self.wider, to: "payment") }
     #expect(try journal.verify() == [])
     try pay("B", journal)
@@ -48,7 +48,7 @@ import Testing
     #expect(try again.references().sorted() == ["A", "B"])
   }
 
-  /// A process that was running when the column came.
+  /// A process that was running when the column was added.
   @Test func `a row with a value in an unknown column is neither read nor written over`() throws {
     let journal = try open()
     try pay("A", journal)

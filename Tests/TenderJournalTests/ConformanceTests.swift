@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  /// The sums of columns are the sums of the payments' states, for each state with each reversal after it.
+  /// The sums of columns equal the sums of the payments' states, for each state with each reversal after it.
   @Test(arguments: Kind.all)
   func `totals are what the payments' states say`(_ kind: Kind) throws {
     let journal = try journal(kind)
@@ -230,7 +230,7 @@ import Testing
     #expect(try journal.summed(PaymentFilter(), by: []) == [total])
   }
 
-  /// Of a payment that was approved in part both amounts are found, newest first, with any other filter.
+  /// A payment that was approved in part is found by both amounts, newest first, with any other filter.
   @Test(arguments: Kind.all)
   func `finds and counts by amount and requested amount`(_ kind: Kind) throws {
     let journal = try journal(kind)

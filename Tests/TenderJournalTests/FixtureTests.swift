@@ -132,7 +132,7 @@ import Testing
     return found
   }
 
-  /// No mark is beside the folder of a journal that was written before there were marks.
+  /// A journal from before there were marks has no mark beside its folder.
   private func isWhole(_ journal: SQLiteJournal) throws -> Bool {
     try journal.verify().allSatisfy { $0.hasPrefix("there is no mark") }
   }
@@ -163,7 +163,7 @@ import Testing
     #expect(found.reduce(0) { $0 + $1.attempts.count } == before[0])
     #expect(try counts("event")[0] == before[1])
     #expect(try isWhole(journal))
-    // It is found as before, goes on, and is as whole afterwards.
+    // It is found as before, continues, and is complete afterwards.
     var held = try #require(try journal.payment("HELD"))
     #expect(held.charge.preparation?.secret?.contains("session") == true)
     var filter = PaymentFilter()
@@ -298,7 +298,7 @@ import Testing
     #expect(try journal.payment("BACK", of: "toro")?.charge.link?.text == "SALEPARTS")
   }
 
-  /// The outcome of LOST, which a version before 7 could not write and set aside.
+  /// The outcome of LOST, which a version before 7 could not write, and set aside.
   @Test func `an outcome that was set aside before the upgrade is taken in`() throws {
     try OldJournal.all[5].put(into: state)
     do {
@@ -354,7 +354,7 @@ import Testing
       for index in shown.indices where shown[index].preparation?.secret != nil {
         shown[index].preparation = nil
         guard shown[index].kind == .refund else { continue }
-        // How much it was lay sealed: all that was left is taken.
+        // Its amount was sealed. The import takes all that was left.
         (shown[index].amount, shown[index].isRest) = (700, true)
         (shown[index].name, shown[index].key) = (nil, nil)
       }

@@ -22,7 +22,7 @@ import Testing
     #expect(code { _ = try open() } == "journal_damaged")
   }
 
-  /// Nothing that is erased for good lives on in a trigger, not even while the file is open already.
+  /// Erased data must not survive in a trigger, even if the file is already open.
   @Test func `runs no trigger`() throws {
     let journal = try open()
     var written = try journal.hold(payment(), "sealed-preparation")
@@ -44,7 +44,7 @@ import Testing
     let fault = #expect(throws: Fault.self) { _ = try Database(path: path) }
     #expect(fault?.message == "cannot use \(path): it is a link")
     #expect(code { _ = try open() } == "state_unusable")
-    // The folder may be one.
+    // The path may be a folder.
     try FileManager.default.removeItem(atPath: path)
     try FileManager.default.moveItem(atPath: aim.path, toPath: path)
     try FileManager.default.createSymbolicLink(
@@ -54,7 +54,7 @@ import Testing
     _ = try Database(path: root.appending(path: "link/journal.db").path)
   }
 
-  /// Whatever number a column holds, reading it is a fault at most.
+  /// Reading any number in a column may fail, but not crash.
   @Test func `survives any number in any column`() throws {
     do {
       let journal = try open()

@@ -14,7 +14,7 @@ extension Payment {
     set { try? change(newValue.sequence) { $0 = newValue } }
   }
 
-  /// Sends the current attempt, at the beginning of all time.
+  /// Sends the current attempt, at time 0.
   mutating func send() { charge.state = .sent(.init(at: 0, moment: nil)) }
 }
 
@@ -22,7 +22,7 @@ extension Journal {
   /// Opens a payment with its first attempt.
   func open(_ payment: Payment) throws -> Payment { try open(payment, OpeningTerms(), .process) }
 
-  /// Writes what changed of the current attempt.
+  /// Writes the changes of the current attempt.
   func update(
     _ payment: inout Payment,
     note: String = "outcome",
@@ -57,7 +57,7 @@ extension Journal {
     try payment(.init(env: env, provider: ProviderName("paytheory"), reference: reference))
   }
 
-  /// The references that a filter lets through, as they come.
+  /// The references that match a filter, in their order.
   func references(_ filter: PaymentFilter = PaymentFilter()) throws -> [String] {
     var found: [String] = []
     try each(filter) { payment in
@@ -85,7 +85,7 @@ class JournalFolder {
 
   var state: URL { root.appending(path: "state") }
 
-  /// `patience` is how long it waits for another writer, in milliseconds.
+  /// Opens a journal. `patience` is the wait for another writer, in milliseconds.
   func open(_ name: String = "state", patience: Int32? = nil) throws -> SQLiteJournal {
     let folder = root.appending(path: name)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -99,7 +99,7 @@ class JournalFolder {
 
   func payment(_ reference: String = "A") -> Payment { .test(reference, at: clock.now) }
 
-  /// Pays under a reference, as far as the journal is concerned.
+  /// Records a payment under a reference.
   @discardableResult func pay(_ reference: String, _ journal: any Journal) throws -> Payment {
     var written = try journal.open(payment(reference))
     written.send()

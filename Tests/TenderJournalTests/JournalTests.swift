@@ -46,7 +46,7 @@ private import Glibc
     #expect(held != nil)
     #expect(try take(second, "A") == nil)
     #expect(try take(second, "B") != nil)
-    // A program that is being started has the descriptors too, until it is another program.
+    // A starting process has the descriptors too, until its exec.
     let locks = state.appending(path: "journal.lock").path
     let inode =
       try FileManager.default.attributesOfItem(atPath: locks)[.systemFileNumber] as? UInt64
@@ -62,7 +62,7 @@ private import Glibc
     #expect(try take(second, "A") != nil)
   }
 
-  /// A payment and its operations are read as they were at one moment.
+  /// A payment and its operations are read in one state.
   @Test func `reads whole payments beside a writer`() throws {
     let (writer, reader) = (try open(), try open())
     var written = try writer.open(payment("A"))
@@ -165,7 +165,7 @@ private import Glibc
     #expect(try journal.payment("R299")?.state.status == .succeeded)
   }
 
-  /// Others can pay meanwhile, and a payment that is used again stays.
+  /// Others can pay in between, and a payment that is used again stays.
   @Test func `forgets in slices, between which others write`() throws {
     let journal = try open()
     for number in 0..<1000 {

@@ -28,7 +28,7 @@ import Testing
     let journal = try open()
     var held = try #require(try journal.payment("HELD"))
     #expect(held.charge.preparation?.secret?.contains(secret) == true)
-    // Others come and go meanwhile.
+    // Other payments come and go in between.
     for number in 0..<20 { _ = try journal.open(payment("B\(number)")) }
     try journal.end(&held) { $0.preparation = nil }
     #expect(try !contains(secret))
@@ -54,7 +54,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: state.path + "/journal.erase"))
   }
 
-  /// A damaged row of an old file is taken over, and still refused.
+  /// A damaged row of an old file is imported, and still refused.
   @Test func `a row that was damaged before stays refused`() throws {
     _ = try put()
     try Database(path: path).execute("UPDATE attempt SET sum = 'another' WHERE reference = 'HELD'")

@@ -33,10 +33,10 @@ final class RefusingServer: Sendable {
 
   var port: Int { listener.port }
 
-  /// How many asked to be let in.
+  /// The number of refused logins.
   var visits: Int { count.load(ordering: .relaxed) }
 
-  /// Ends it.
+  /// Stops it.
   func stop() { listener.stop() }
 
   private func serve() {

@@ -27,7 +27,7 @@ import Testing
     try journal.payment(reference)?.charge.preparation?.secret
   }
 
-  /// How many keys the file has.
+  /// The number of keys in the file.
   private func keys() throws -> Int {
     let bytes = [UInt8](try Data(contentsOf: file("journal.seals")))
     #expect(bytes.count % 64 == 0)
@@ -53,7 +53,7 @@ import Testing
       #expect(bytes.range(of: Data(secret.utf8)) == nil, "\(name)")
     }
     let before = try keys()
-    // Somebody copies the files while the payment is held.
+    // The files are copied while the payment is held.
     try copy(Self.files, from: "state", to: "copied")
     try end(held, other)
     #expect(try keys() == before - 1)
@@ -67,7 +67,8 @@ import Testing
     #expect(try other.verify() == [])
   }
 
-  /// Killed between the outcome and the destruction of the key, or a power cut that brought it back.
+  /// The process was killed between the outcome and the destruction of the key, or a power failure restored
+  /// the key.
   @Test func `the next command destroys a key that was left`() throws {
     let journal = try open()
     let held = try hold("A", "prep", journal)
@@ -103,7 +104,7 @@ import Testing
     let second = try hold("B", "two", journal)
     try end(second, journal)
     try copy(["journal.seals"], from: "state", to: "copied")
-    // It takes the key of B for new, of which there is nothing any more.
+    // It treats the key of B as new, because nothing of B is left.
     let copied = try SQLiteJournal(
       folder: root.appending(path: "copied").path,
       redactor: Redactor()

@@ -148,7 +148,7 @@ import Testing
     #expect(try database.first("SELECT count(*) FROM term")?.first?.integer == 0)
   }
 
-  /// A filter of one kind never reads all rows, but where a part is within a word.
+  /// A filter of one kind never reads all rows, except for a part inside of a word.
   @Test func `has an index for each filter`() throws {
     _ = try SQLiteJournal(folder: state.path, redactor: Redactor())
     let database = try Database(path: state.path + "/journal.db")

@@ -6,9 +6,9 @@ import TenderSystem
 import TenderTestSupport
 import Testing
 
-/// Outcomes that the database could not take: set aside, seen by all, and taken in once.
+/// Outcomes that the database could not store: set aside, visible to all, and added once.
 @Suite final class SetAsideTests: JournalFolder {
-  /// Sends a payment and sets its outcome aside, while another has the database locked, and goes on so.
+  /// Sends a payment and sets its outcome aside, while another process has the database locked.
   private func setAside(_ journal: SQLiteJournal, while other: Database) throws -> Payment {
     var written = try journal.open(payment())
     written.send()
@@ -87,7 +87,7 @@ import Testing
     #expect(try open().verify() == [])
   }
 
-  /// Two outcomes of one payment, of which one is about an operation that the database never had.
+  /// Two outcomes of one payment. One is about an operation that the database never had.
   @Test func `takes in what was set aside twice`() throws {
     let other = try Database(path: state.appending(path: "journal.db").path)
     do {
@@ -110,7 +110,7 @@ import Testing
     #expect(try open().verify() == [])
   }
 
-  /// The last program that had the operations beside the payment wrote such entries.
+  /// The last program with the operations beside the payment wrote such entries.
   @Test func `takes in what an earlier program set aside`() throws {
     var done: Payment
     do {
@@ -174,7 +174,7 @@ import Testing
     let journal = try open(patience: 20)
     let other = try Database(path: state.appending(path: "journal.db").path)
     let written = try setAside(journal, while: other)
-    // Nothing more is written over it, and it is not lost to another that is set aside.
+    // No other write replaces it, and another outcome that is set aside does not remove it.
     var next = written
     next.charge.state = .returned
     #expect(throws: Fault.self) { try journal.update(&next, note: "looked up") }
@@ -194,7 +194,7 @@ import Testing
 
   @Test func `an old copy does not take what was set aside away`() throws {
     do {
-      // Its process is gone afterwards, and holds no room any more.
+      // Its process is gone, and no longer holds the room.
       let journal = try open()
       try copy(Self.files, from: "state", to: "old")
       var written = try journal.open(payment())

@@ -6,7 +6,7 @@ import TenderSystem
 import TenderTestSupport
 import Testing
 
-/// A server whose clock is set, and one that was put back to an earlier time.
+/// A server with a changed clock, and a server that was restored to an earlier time.
 extension SharedJournalTests {
   /// A lease that seems to last for days shows that the server's clock was set back. It ends within minutes,
   /// and a waiting command is told.
@@ -52,7 +52,7 @@ extension SharedJournalTests {
     #expect(fault?.code == "journal_forgot")
   }
 
-  /// The machine's own clock was a year ahead for one payment, and is right again.
+  /// The machine's clock was a year ahead for one payment, and is right again.
   @Test func `a mark that was written by a clock that was ahead gives way`() throws {
     do {
       let ahead = ManualClock(
@@ -73,7 +73,7 @@ extension SharedJournalTests {
     #expect(fault?.code == "journal_forgot")
   }
 
-  /// Takes a payment out of the database, as an older copy would.
+  /// Removes a payment from the database, as an older copy would.
   private func lose(_ reference: String) throws {
     let lost = "SELECT row FROM tender.payment WHERE reference = '\(reference)'"
     for table in ["event", "operation"] {

@@ -31,7 +31,7 @@ extension SharedJournalTests {
     #expect(try sql("SELECT state FROM tender.operation") == "succeeded\n")
   }
 
-  /// A payment that was sent by another boot of the machine, under a lock that is still held.
+  /// A payment that another boot of the machine sent, under a lock that is still held.
   func sent(_ journal: SharedJournal, _ reference: String = "A") throws -> Payment {
     var paid = try opened(journal, reference)
     let moment = Moment(boot: "another", milliseconds: 5)
@@ -46,7 +46,7 @@ extension SharedJournalTests {
     try journal.payment(key(reference))
   }
 
-  /// Pays on the first machine, with a database that is gone once the outcome is known.
+  /// Pays on the first machine. The database fails once the outcome is known.
   private func leaveInSpool() throws {
     let journal = try journal(0)
     let held = try lock(journal)
@@ -56,7 +56,7 @@ extension SharedJournalTests {
     withExtendedLifetime(held) {}
   }
 
-  /// Another machine that has been up for days has not waited for days.
+  /// The uptime of another machine is not the time since the send.
   @Test func `counts the time since a send of another machine by the server's clock`() throws {
     let first = try journal(0)
     let held = try lock(first)
@@ -73,7 +73,7 @@ extension SharedJournalTests {
     #expect(days.elapsed(since: found) < 60_000)
     days.advance(100_000)
     #expect((100_000..<160_000).contains(days.elapsed(since: found)))
-    // Where both clocks do not agree the smaller counts.
+    // If the clocks differ, the smaller time counts.
     days.set(forward: -90_000)
     #expect((0..<70_000).contains(days.elapsed(since: found)))
     withExtendedLifetime(held) {}
@@ -89,7 +89,7 @@ extension SharedJournalTests {
     #expect(try known(next)?.state.status == .succeeded)
   }
 
-  /// Whoever took over and learned nothing does not make a known outcome unknown.
+  /// A process that took over and learned nothing does not make a known outcome unknown.
   @Test(arguments: [false, true])
   func `a known outcome outlasts who learned nothing`(_ isLost: Bool) throws {
     let first = try journal(0)
@@ -102,7 +102,7 @@ extension SharedJournalTests {
     #expect(taken != nil)
     var again = try #require(try known(second))
     if !isLost {
-      // The same thing is sent again, and that answer is lost too.
+      // The same request is sent again, and that answer is lost too.
       try again.send(1, at: clock)
       try second.update(&again, 1, note: "sent", .power)
     }
@@ -118,7 +118,7 @@ extension SharedJournalTests {
     #expect(try next.verify() == [])
   }
 
-  /// A database that was put back gives a row to another payment: neither outcome is taken for the other's.
+  /// A restored database gives a row to another payment. The outcomes of the two are not confused.
   @Test func `does not take one payment's outcome for another's`() throws {
     try leaveInSpool()
     for table in ["payment", "operation", "event", "term", "lease"] {

@@ -5,7 +5,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// Tables of version 1, written by the program of that version, are taken over.
+/// Tables of version 1, written by the program of that version, are upgraded.
 extension SharedJournalTests {
   /// Puts the tables of version 1 in place.
   private func restore() throws {
@@ -67,7 +67,7 @@ extension SharedJournalTests {
     let notes = try journal.history(of: again).map { "\($0.operation) \($0.note)" }
     #expect(notes.first == "charge 1 opened")
     #expect(notes.last == "charge 2 outcome")
-    // A machine with another boot counts from when it was sent, not from now.
+    // A machine with another boot counts from the send, not from now.
     let lost = try #require(try journal.payment(key("NOTFOUND"))?.attempt)
     #expect(clock.elapsed(since: lost) > 60_000)
     var filter = PaymentFilter()
@@ -86,7 +86,7 @@ extension SharedJournalTests {
     let journal = try unmigrated()
     let fault = #expect(throws: Fault.self) { try journal.migrate() }
     #expect(fault?.code == "journal_damaged")
-    // Nobody uses the tables meanwhile, and old programs find none.
+    // The tables are not in use in between, and old programs find none.
     let other = try unmigrated(1)
     #expect((#expect(throws: Fault.self) { try other.count() })?.code == "journal_unmigrated")
     #expect(try sql("SELECT to_regclass('tender.attempt') IS NULL") == "t\n")
@@ -133,7 +133,7 @@ extension SharedJournalTests {
     #expect(try journal.verify() == [])
   }
 
-  /// A process that was running when a column came goes on with rows that have nothing there.
+  /// A process that was running when a column was added continues with rows without a value there.
   @Test func `rows from before match their checksums with a column more`() throws {
     let journal = try journal(0)
     var paid = try opened(journal)
@@ -154,7 +154,7 @@ extension SharedJournalTests {
     #expect(try journal.payment(key("GIVEN")) != nil)
   }
 
-  /// The rights of the roles follow, where they had some.
+  /// The roles get their rights on the new tables, if they had some.
   @Test func `gives the roles their rights on the new tables`() throws {
     try restore()
     for role in ["tender_runner", "tender_support", "tender_auditor"] {
@@ -172,7 +172,7 @@ extension SharedJournalTests {
     #expect(rights == "t|t|f\n")
   }
 
-  /// An outcome that waits since before the upgrade is delivered to the payment that its attempt became.
+  /// An outcome that was waiting before the upgrade is delivered to the payment of its attempt.
   @Test func `delivers what version 1 left in the spool`() throws {
     try restore()
     let name = try sql("SELECT name FROM tender.journal").trimmingCharacters(in: .newlines)

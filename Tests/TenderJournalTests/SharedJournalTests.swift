@@ -84,7 +84,7 @@ final class SharedJournalTests {
     let latest = try second.payment(key())
     #expect(latest?.operations.map(\.state) == [.prepared])
     #expect(latest?.isElsewhere == true)
-    // The fence grows with each taking, and giving it back is not the sleeper's either.
+    // The fence grows with each lease. The sleeping process cannot release the new lease, either.
     #expect(try sql("SELECT fence FROM tender.lease") == "2\n")
     withExtendedLifetime(held) {}
   }
@@ -100,7 +100,7 @@ final class SharedJournalTests {
     let left = try sql(
       "SELECT round(extract(epoch FROM until - clock_timestamp())) FROM tender.lease"
     )
-    // A request's own five seconds, and a third of that.
+    // The five seconds of a request, and a third of that.
     #expect(["6\n", "7\n"].contains(left))
     try paid.end(1, .succeeded, at: clock)
     let warning = try first.conclude(&paid, 1, note: "outcome", isLast: true)
@@ -136,7 +136,7 @@ final class SharedJournalTests {
         end: Moment(boot: "x", milliseconds: 1 << 50)
       )
     )
-    // Of another boot of the machine nothing is known.
+    // The time of another boot is unknown.
     #expect(throws: Fault.self) { try window.check() }
   }
 
@@ -151,7 +151,7 @@ final class SharedJournalTests {
     #expect(!stored.contains("session"))
     let read = try journal.payment(key())
     #expect(read?.attempt?.preparation == .secret("a session that confirms"))
-    // Another key, or none, opens nothing and destroys nothing.
+    // With another key, or none, nothing is opened or destroyed.
     var bytes = [UInt8](repeating: 8, count: 32)
     for key in [FleetKey(consuming: &bytes), nil] {
       let other = try self.journal(1, key: key)
@@ -258,7 +258,7 @@ final class SharedJournalTests {
       try first.update(&opened, 1, note: "outcome", .power)
       #expect(try first.history(of: opened).map(\.note) == ["opened", "outcome"])
     }
-    // Where there is a payment already, that is it.
+    // An existing payment is returned.
     let held = try open(second, .test("A", at: clock.now + 9))
     #expect(held != nil)
     var known = try #require(try second.payment(key()))
@@ -271,7 +271,7 @@ final class SharedJournalTests {
     #expect(try second.verify() == [])
   }
 
-  /// Another order than the one that was opened does not pass for it.
+  /// Another order is not accepted in place of the opened one.
   @Test func `refuses what was not opened`() throws {
     let journal = try journal(0)
     let held = try open(journal, .test("A", at: clock.now))
@@ -313,7 +313,7 @@ final class SharedJournalTests {
       migrates: false,
       clock: clock
     )
-    // A question that is not worth a long wait takes none from the others.
+    // A minor question does not use up the time of the others.
     #expect(!journal.isStopRequested(key()))
     var waited: [Int] = []
     for _ in 0..<3 {
@@ -339,7 +339,7 @@ final class SharedJournalTests {
       _ = try sql("UPDATE tender.journal SET version = \(version)")
       let other = try SharedWorld.journal(at: address, folders[1].path, migrates: false)
       #expect(code(other) == expected)
-      // Nothing was written on the way to finding out.
+      // The look-up wrote nothing.
       #expect(throws: Fault.self) { _ = try self.lock(other) }
       #expect(try sql("SELECT count(*) FROM tender.lease") == "0\n")
       if version == 1000 { #expect(throws: Fault.self) { try other.migrate() } }

@@ -6,7 +6,7 @@ import TenderSystem
 import TenderTestSupport
 import Testing
 
-/// Journals in a PostgreSQL of the tests' own.
+/// Journals in a PostgreSQL server of the tests.
 enum SharedWorld {
   static func journal(
     at address: String,

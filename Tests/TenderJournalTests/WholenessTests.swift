@@ -30,7 +30,7 @@ private import Glibc
     try copy(Self.files, from: "state", to: "old")
     try pay("B", open())
     try copy(Self.files, from: "old", to: "state")
-    // Not once: every process after it hears the same.
+    // Every later process reports it, too.
     for _ in 0..<2 {
       let journal = try open()
       #expect(code { try journal.checkWhole() } == "journal_forgot")
@@ -43,7 +43,7 @@ private import Glibc
     #expect(code { try journal.accept(reason: "again", at: clock.now) } == "nothing_forgotten")
     try pay("C", journal)
     #expect(try open().verify() == [])
-    // A copy from before that is an old one again.
+    // A copy from before the acceptance is an old one again.
     try copy(Self.files, from: "old", to: "state")
     #expect(code { try open().checkWhole() } == "journal_forgot")
   }
@@ -155,7 +155,7 @@ private import Glibc
     #expect(mode as? Int == 0o600)
     try reader.execute("COMMIT")
     try pay("B", journal)
-    // In its old place it is an old copy, and the payment since is missing in it.
+    // In its old place it is an old copy without the later payment.
     for name in Self.files { try? FileManager.default.removeItem(at: state.appending(path: name)) }
     try FileManager.default.copyItem(at: target, to: state.appending(path: "journal.db"))
     #expect(code { try open().checkWhole() } == "journal_forgot")
@@ -225,7 +225,7 @@ private import Glibc
     }
     try pay("B", original)
     for _ in 0..<2 {
-      // The simulator in this process is warned of alone.
+      // The simulator in this process only gets a warning.
       let simulated = try open("copy")
       #expect(code { try simulated.checkWhole() } == nil)
       #expect(simulated.copyWarning?.code == "journal_copy")
@@ -399,7 +399,7 @@ private import Glibc
     #expect(problems.first?.hasPrefix(problem) == true, "\(problems)")
   }
 
-  /// A later version may add a column: what older versions wrote stays whole.
+  /// A later version may add a column. Rows of older versions stay valid.
   @Test func `takes a column that is added for no damage`() throws {
     let journal = try open()
     try pay("A", journal)

@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// Forms in which another side may send a secret back, on purpose or not.
+/// Forms in which a provider may repeat a secret, on purpose or not.
 @Suite struct EvasionTests {
   private static let number = "4000056655665556"
   private static let token = "Kp7/secret+token_of-42"
@@ -17,7 +17,7 @@ import Testing
     return redactor
   }
 
-  /// With a security code, for which each text is looked at closely, and without.
+  /// With a security code, for which each text is searched in detail, and without.
   private static var all: [Redactor] { [told(), told(short: false)] }
 
   private static func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
@@ -66,7 +66,7 @@ import Testing
         .joined(),
     ]
 
-  /// A swipe is `%B` and the number: undone as an escape, it would lose two digits.
+  /// A swipe is `%B` and the number. Decoded as an escape, it would lose two digits.
   @Test(arguments: [
     "%B4242424242424242^DOE/JANE^29121010000000000000", "%B4242424242424242",
     "a%b4242424242424242%20",
@@ -138,7 +138,7 @@ import Testing
     #expect(redactor.redact(body, foreign: true) == body)
   }
 
-  /// Digits that come together only where another secret was taken out between them.
+  /// Digits that only touch after another secret between them was removed.
   @Test func `shows nothing that a mark brings together`() {
     let redactor = Redactor()
     redactor.learn("4000056655665556")
@@ -166,7 +166,7 @@ import Testing
     for redactor in Self.all { #expect(redactor.redact(text, foreign: true) == text) }
   }
 
-  /// Unknown numbers in the same disguises.
+  /// Unknown numbers in the same forms.
   @Test(arguments: [
     "４１１１１１１１１１１１１１１１", "4111    1111    1111    1111", "4111%201111%201111%201111",
     "٤١١١١١١١١١١١١١١١", "4111&nbsp;1111&nbsp;1111&nbsp;1111", "4111\u{200b}111111111111",
@@ -183,7 +183,7 @@ import Testing
     #expect(!shown.contains(Self.token))
   }
 
-  /// Twice the text takes twice the time: no form of text makes it look again and again.
+  /// Twice the text takes twice the time, for any text.
   @Test(arguments: [
     "4", "4 ", "41111111", "a", "eyJ", "eyJa.", "%34", "&#52;", "\\u0034", "٤", "4-", "\u{200b}",
     "123e4567-e89b-12d3-a456-4266141740", "4000056655665556 ", "K", "937,",

@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  /// Small frames, fragments of one message, and a large frame that comes in small pieces.
+  /// Small frames, fragments of one message, and a large frame in small pieces.
   @Test(
     arguments: [
       ([0x81, 0x01, 0x61], 3), ([0x89, 0x00], 2), ([0x00, 0x01, 0x61], 3),

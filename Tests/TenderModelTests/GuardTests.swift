@@ -122,7 +122,7 @@ import Testing
 }
 
 @Suite struct GuardGrowthTests {
-  /// Each `=` may begin a value: no number of them makes the guard look again and again.
+  /// Each `=` may begin a value. The guard must stay linear with any number of them.
   @Test(arguments: ["4=", "4111=", "=", "4 ", "k=4111 1111 "])
   func `grows with the arguments alone`(_ piece: String) {
     Growth.expectLinear(base: 4000) { size in

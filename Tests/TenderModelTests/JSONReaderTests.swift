@@ -1,7 +1,7 @@
 import TenderModel
 import Testing
 
-/// The rules of RFC 8259, each with texts that follow it and texts that break it.
+/// The rules of RFC 8259, each with valid and invalid texts.
 @Suite struct JSONReaderTests {
   @Test(arguments: [
     "[1,]", "[1,,2]", "[,1]", "{\"a\":1,}", "{,}", "[1", "{\"a\"", "{\"a\":", "{\"a\":1", "[1}",
@@ -44,7 +44,7 @@ import Testing
     #expect(JSONReader.read(text)?["n39"] == 39)
     #expect(JSONReader.read(text)?.object?.members.count == 40)
     #expect(JSONReader.read(text, duplicates: .refused) == nil)
-    // The same to the eye, other bytes: two names.
+    // They look the same, but have other bytes: two names.
     #expect(JSONReader.read("{\"\u{e9}\":1,\"e\u{301}\":2}", duplicates: .refused) != nil)
   }
 

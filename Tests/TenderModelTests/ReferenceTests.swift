@@ -1,7 +1,7 @@
 import TenderModel
 import Testing
 
-/// References that look alike are one, and nothing in them is invisible.
+/// References that look alike are one reference, and no character in them is invisible.
 @Suite struct ReferenceTests {
   @Test func `letters that look alike are one reference`() throws {
     let typed = ["Caf\u{e9}", "Cafe\u{301}"]

@@ -25,7 +25,7 @@ import Testing
     )
   }
 
-  /// A number in the wrong place must not come through either.
+  /// A number in the wrong place must not pass, either.
   @Test(arguments: [
     #"{"number":4000056655665556}"#, #"{"4000056655665556":"x"}"#, #"{"name":"4000056655665556"}"#,
     #"{"nmber":"4000056655665556"}"#, #"{"type":{"type":["4000056655665556"]}}"#,
@@ -59,7 +59,7 @@ import Testing
         (expected?.members.map(\.key) ?? []) + ["type", "name", "address", "city"]
       )
       let found = SecretJSON(Secret(text), open: everything)?.object
-      // A text within an array or under another name is a secret: the shape is the same all the same.
+      // A text within an array or under another name is a secret, but the shape is the same.
       #expect((found == nil) == (expected == nil), "\(text)")
     }
   }

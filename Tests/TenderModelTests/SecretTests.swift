@@ -2,7 +2,7 @@ import Foundation
 import TenderModel
 import Testing
 
-/// Bytes in locked memory: many of them at once, apart from each other, and nothing left behind.
+/// Bytes in locked memory: many at once, without overlaps, and erased afterwards.
 @Suite
 struct SecretTests {
   private func bytes(_ secret: borrowing Secret) -> [UInt8] {
@@ -59,7 +59,7 @@ struct SecretTests {
     #expect(secret.count == 0)
   }
 
-  /// Threads take and give back at the same time.
+  /// Threads allocate and release at the same time.
   @Test func threadsShareTheBlock() {
     DispatchQueue.concurrentPerform(iterations: 8) { thread in
       for round in 0..<500 {

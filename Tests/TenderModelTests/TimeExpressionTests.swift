@@ -2,7 +2,7 @@ import TenderModel
 import TenderSystem
 import Testing
 
-/// Times as people name them.
+/// Times in the forms that people write.
 @Suite struct TimeExpressionTests {
   @Test(
     arguments: [
@@ -26,7 +26,7 @@ import Testing
   ])
   func `refuses`(_ text: String) { #expect(TimeExpression(text) == nil) }
 
-  /// In whatever zone: a day has 23 to 25 hours, and today holds now.
+  /// In any zone, a day has 23 to 25 hours, and today contains now.
   @Test func `knows days`() throws {
     let now = 1_795_195_140_000
     let today = try #require(LocalTime.range(of: .daysAgo(0), now: now))
@@ -42,7 +42,7 @@ import Testing
   }
 }
 
-/// Dates as HTTP writes them.
+/// Dates in the form of HTTP.
 @Suite struct HTTPDateTests {
   @Test func `reads the date of RFC 9110 and nothing else`() {
     #expect(Timestamp.httpDate("Sun, 06 Nov 1994 08:49:37 GMT") == 784_111_777_000)

@@ -5,7 +5,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// The simulated TrueLayer's own rules (TrueLayer/README, 1 and 10).
+/// The rules of the simulated TrueLayer (TrueLayer/README, 1 and 10).
 @Suite final class BankSimulatorTests {
   let folder: URL
   let clock = ManualClock()
@@ -88,7 +88,7 @@ import Testing
     #expect(seen.body["status"] == "authorization_required")
     #expect(seen.body["created_at"] == nil)
     #expect(seen.fields["tl-trace-id"]?.count == 32)
-    // A resource token creates nothing; the client's own writes nothing without a signature.
+    // A resource token creates nothing. The client's token writes nothing without a signature.
     #expect(try send("POST", "/v3/payments", token: Self.resource, body: "{}").status == 403)
     let own = try #require(try clientToken().body["access_token"]?.text)
     #expect(try send("GET", Self.demo, token: own).body["created_at"] != nil)
@@ -132,7 +132,7 @@ import Testing
       body: #"{"provider_id":"mock-payments-gb-redirect"}"#
     )
     #expect(chosen.body["authorization_flow"]?["actions"]?["next"]?["type"] == "redirect")
-    // Fifteen minutes, and it is over.
+    // After fifteen minutes it is over.
     clock.advance(900_000)
     let late = try send("GET", Self.demo, token: Self.resource)
     #expect(late.body["status"] == "failed")

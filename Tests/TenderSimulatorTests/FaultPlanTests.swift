@@ -5,7 +5,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// The grammar of faults, and how often each strikes.
+/// The grammar of faults, and the number of their strikes.
 @Suite final class FaultPlanTests {
   private let folder: URL
   private let providers: [any SimulatedProvider] = [

@@ -130,7 +130,7 @@ import Testing
 }
 
 @Suite struct HeaderTests {
-  /// A clock with which no sum can be made is none.
+  /// A clock outside of the range of times is refused.
   @Test(
     arguments: [
       ("clock=-9223372036854775808", nil), ("clock=9223372036854775807", nil), ("clock=-1", nil),

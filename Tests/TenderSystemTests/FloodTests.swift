@@ -5,7 +5,7 @@ import TenderSystem
 import TenderTestSupport
 import Testing
 
-/// The nonce of RFC 6455, section 1.3, and bytes that do not matter.
+/// The nonce of RFC 6455, section 1.3, and any other bytes.
 private struct SampleNonce: Randomness {
   func bytes(_ count: Int) -> [UInt8] {
     count == 16 ? Array("the sample nonce".utf8) : [UInt8](repeating: 7, count: count)
@@ -55,7 +55,7 @@ private final class Stopper: Interruption, @unchecked Sendable {
         )
         guard LoopbackServer.send(answer, descriptor) else { return }
         let many = Array(repeatElement(frame, count: 500).joined())
-        // Bounded, so that a client that never stops fails the test, and does not hang it.
+        // It is limited, so that a client that never stops fails the test instead of blocking it.
         for _ in 0..<20_000 { guard LoopbackServer.send(many, descriptor) else { return } }
       }
     )
@@ -121,7 +121,7 @@ private final class Stopper: Interruption, @unchecked Sendable {
         guard LoopbackServer.head(descriptor) != nil else { return }
         let head = Array("HTTP/1.1 200 OK\r\n\(row.head)".utf8)
         guard LoopbackServer.send(head, descriptor) else { return }
-        // Bounded, so that a client that never stops fails the test, and does not hang it.
+        // It is limited, so that a client that never stops fails the test instead of blocking it.
         for _ in 0..<200 { guard LoopbackServer.send(many, descriptor) else { return } }
         _ = LoopbackServer.send(Array("\r\n".utf8), descriptor)
       }

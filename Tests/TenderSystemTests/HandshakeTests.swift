@@ -6,7 +6,7 @@ import Testing
 @Suite struct HandshakeTests {
   static let address = WebAddress("ws://127.0.0.1:9000/acme/?pt_token=x")
 
-  /// The key and its answer of RFC 6455, section 1.3.
+  /// The key of RFC 6455, section 1.3, with its answer.
   static func handshake() throws -> WebSocketHandshake {
     try WebSocketHandshake(
       #require(address),

@@ -5,7 +5,7 @@ import TenderSystem
 import TenderTestSupport
 import Testing
 
-/// A value behind a lock that the thread sanitizer knows.
+/// A value behind a lock that the thread sanitizer supports.
 private final class Locked<Value: Sendable>: @unchecked Sendable {
   private let lock = NSLock()
   private var value: Value
@@ -152,7 +152,7 @@ private final class Locked<Value: Sendable>: @unchecked Sendable {
   }
 
   @Test func `ends a request that is interrupted`() throws {
-    /// Comes once the request is under way.
+    /// An interruption that comes once the request is running.
     final class Interrupted: Interruption {
       let looks = Locked(0)
       var kind: Fault.Kind? {

@@ -62,8 +62,8 @@ final class LoopbackServer: Sendable {
   }
 }
 
-/// A server that answers the first request of a connection, and closes it right after it has read the
-/// second: the moment at which libcurl, left to itself, sends a POST again.
+/// A server that answers the first request of a connection, and closes it right after it has read the second.
+/// At that moment, libcurl by default sends a POST again.
 final class ClosingServer: Sendable {
   let port: UInt16
   private let server: LoopbackServer
@@ -92,7 +92,7 @@ final class ClosingServer: Sendable {
   /// The received requests, up to the end of their fields.
   var heads: [String] { seen.heads.withLock { $0 } }
 
-  /// The first lines of the requests that came.
+  /// The first lines of the received requests.
   var requests: [String] {
     heads.map { $0.prefix { $0 != "\r\n" && $0 != "\r" }.description }
   }

@@ -5,9 +5,9 @@ import TenderSystem
 import TenderTestSupport
 import Testing
 
-/// The listener that a payer comes back to, visited by curl.
+/// The listener for a payer's return, visited by curl.
 @Suite struct RedirectTests {
-  /// Asks an address; gives status and body.
+  /// Requests an address. Returns status and body.
   static func get(_ arguments: String...) throws -> (status: String, body: String) {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
@@ -81,17 +81,17 @@ import Testing
     #expect(heard.last == "payment_id=abc")
   }
 
-  /// Who waits goes on at once, and the process may end: the page was sent by then.
+  /// The waiting command continues at once, and its process may end. The page was sent before.
   @Test func `the payer reads the page, however soon the listener is closed`() throws {
     let redirects = LoopbackRedirects(interruption: NeverInterrupted())
     for _ in 0..<200 {
       let port = try FreePort.next()
-      // Another test may have taken it meanwhile.
+      // Another test may have taken the port in between.
       guard let visit = try? redirects.listen(at: "http://127.0.0.1:\(port)/callback") else {
         continue
       }
       let client = try #require(RawClient(port: port))
-      // In two pieces: the answer is not sent in the call that takes the visit in.
+      // In two pieces, because the answer is not sent in the call that accepts the visit.
       #expect(client.say("GET /callback?payment_id=abc HTTP/1.1\r\n"))
       #expect(try visit.wait(milliseconds: 2) == nil)
       #expect(client.say("Host: 127.0.0.1:\(port)\r\n\r\n"))
@@ -108,7 +108,7 @@ import Testing
     defer { visit.close() }
     let idle = (0..<60).compactMap { number in
       let client = RawClient(port: port)
-      // Some of them begin to speak.
+      // Some of them begin to send.
       if number % 2 == 0 { client?.say("GET /callback HTTP/1.1\r\nHost:") }
       return client
     }

@@ -13,7 +13,7 @@ package final class Adversary: HTTPExchange {
     /// Lagging for longer than any wait.
     case behind
 
-    /// For how long its look-ups lag, in milliseconds; nil where they do not.
+    /// The time by which its look-ups lag, in milliseconds; nil if they do not.
     package var lag: Int? {
       switch self {
       case .plain, .lying: nil
@@ -28,7 +28,7 @@ package final class Adversary: HTTPExchange {
     /// It moves money or makes something. `isKeyed`: the provider recognizes a repetition by its key.
     case effect(isKeyed: Bool)
     case read
-    /// Neither: a token.
+    /// Neither: a request for a token.
     case other
   }
 
@@ -54,7 +54,7 @@ package final class Adversary: HTTPExchange {
   /// The time after which a missing entry does not exist, in milliseconds. Effects are late by at most half
   /// of it, and look-ups are behind by at most the other half.
   private let window: Int
-  /// Whether effects may be late at all.
+  /// Whether effects may be late.
   private let isLate: Bool
   /// Changes an answer into a lie; nil for none.
   private let lie: (@Sendable (_ body: [UInt8], _ random: inout Seeded) -> [UInt8])?
@@ -82,10 +82,10 @@ package final class Adversary: HTTPExchange {
     state = Mutex(State(random: Seeded(seed)))
   }
 
-  /// Behaves well from here on.
+  /// Makes no further errors.
   package func calm() { state.withLock { $0.isCalm = true } }
 
-  /// How often it has misbehaved.
+  /// The number of its errors.
   package var troubles: Int { state.withLock { $0.troubles } }
 
   /// A number below `limit`.

@@ -1,7 +1,7 @@
 package import Foundation
 package import TenderModel
 
-/// The built program, run as a user would: arguments in; status, output and errors out.
+/// Runs the built program as a user does: arguments in; status, output and errors out.
 package struct Binary: Sendable {
   /// The result of a run.
   package struct Result: Sendable {
@@ -20,7 +20,7 @@ package struct Binary: Sendable {
       output.split(separator: "\n").compactMap { JSONReader.read(String($0))?.object }
     }
 
-    /// The one record on standard output; empty where there is not exactly one.
+    /// The only record on standard output; empty if there is not exactly one.
     package var record: JSONObject { records.count == 1 ? records[0] : [:] }
 
     /// The last line of standard error as a record.
@@ -35,18 +35,18 @@ package struct Binary: Sendable {
   /// The product that is run, or the path of another program.
   package var program = "tender"
 
-  /// Where the program is.
+  /// The path of the program.
   package var executable: URL {
     program.hasPrefix("/") ? URL(filePath: program) : Self.products.appending(path: program)
   }
 
-  /// A program with an empty home and nothing else in its environment.
+  /// Creates a program with an empty home and an otherwise empty environment.
   package init() throws {
     home = FileManager.default.temporaryDirectory.appending(path: "tender-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
   }
 
-  /// Where the products of this build are.
+  /// The folder of the products of this build.
   package static var products: URL {
     URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
   }
@@ -62,10 +62,10 @@ package struct Binary: Sendable {
     return struck
   }
 
-  /// Removes the home and all in it.
+  /// Removes the home and its contents.
   package func remove() { try? FileManager.default.removeItem(at: home) }
 
-  /// Starts the program and leaves it running; `output` is read by the caller.
+  /// Starts the program and leaves it running. The caller reads `output`.
   package func start(_ arguments: [String], input: Pipe? = nil) throws -> (Process, Pipe, Pipe) {
     let process = Process()
     process.executableURL = executable

@@ -42,10 +42,10 @@ package final class Cutter: Sendable {
 
   package var port: Int { listener.port }
 
-  /// How many questions came.
+  /// The number of questions so far.
   package var questions: Int { count.load(ordering: .relaxed) }
 
-  /// Ends it.
+  /// Stops the proxy.
   package func stop() {
     isOver.store(true, ordering: .relaxed)
     listener.stop()

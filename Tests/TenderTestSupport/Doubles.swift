@@ -3,16 +3,16 @@ private import Synchronization
 package import TenderEngine
 package import TenderModel
 
-/// A clock that tests move.
+/// A clock that only tests move.
 package final class ManualClock: Clock {
   private let time: Mutex<Int>
   private let looks = Mutex(0)
-  /// How far the wall clock was set, in milliseconds.
+  /// The time by which the wall clock was set, in milliseconds.
   private let offset = Mutex(0)
 
   private let boot: String
 
-  /// `boot` names the machine's boot that its moments are of.
+  /// Creates a clock. `boot` is the machine's boot of its moments.
   package init(at milliseconds: Int = 1_800_000_000_000, boot: String = "boot") {
     time = Mutex(milliseconds)
     self.boot = boot
@@ -20,7 +20,7 @@ package final class ManualClock: Clock {
 
   package var now: Int { time.withLock { $0 } + offset.withLock { $0 } }
 
-  /// Sets the wall clock; no time passes.
+  /// Sets the wall clock. No time passes.
   package func set(forward milliseconds: Int) { offset.withLock { $0 += milliseconds } }
 
   /// A millisecond later at every look, so that each wait for a deadline ends.
@@ -38,7 +38,7 @@ package final class ManualClock: Clock {
   package func advance(_ milliseconds: Int) { time.withLock { $0 += milliseconds } }
 }
 
-/// Bytes that count up: no two calls give the same.
+/// Bytes that count up, so that no two calls give the same.
 package final class CountingRandomness: Randomness {
   private let next = Mutex(0)
 
@@ -54,14 +54,14 @@ package final class CountingRandomness: Randomness {
   }
 }
 
-/// A journal in front of another that cannot write what `fails` picks, as on a full disk.
+/// A journal in front of another one. It fails the writes that `fails` selects, as on a full disk.
 package struct FailingJournal: Journal {
   private let inner: any Journal
   private let fails: @Sendable (Payment, String) -> Bool
   private let fault: Fault
 
-  /// `fails` is asked for each write, with the note of its line in the history, after "aside: " where
-  /// it is set aside.
+  /// Creates the journal. `fails` gets the note of each write's history line, with "aside: " before it for an
+  /// outcome that is set aside.
   package init(
     _ inner: any Journal,
     with fault: Fault = Fault(.state, code: "disk_full", "the disk is full"),
@@ -185,7 +185,7 @@ extension Payment {
 }
 
 extension RefundRequest {
-  /// A refund of so many minor units, nil for all that is left.
+  /// A refund of an amount in minor units; nil for the whole rest.
   package static func test(
     _ minorUnits: Int?,
     _ currency: String = "GBP",
@@ -201,17 +201,17 @@ extension RefundRequest {
 }
 
 extension ReferenceKey {
-  /// The key of a reference that is written as a text.
+  /// Creates the key of a reference from a text.
   package init(env: Env, provider: ProviderName, reference: String) {
     self.init(env: env, provider: provider, reference: Reference(stored: reference))
   }
 }
 
-/// Whether a reference is a text.
+/// Whether a reference equals a text.
 package func == (reference: Reference, text: String) -> Bool { reference.text == text }
 
 extension Engine {
-  /// Checks an order and carries it out.
+  /// Checks an order and executes it.
   @discardableResult
   package func execute(
     _ order: Order,

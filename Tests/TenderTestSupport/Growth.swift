@@ -6,7 +6,7 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Whether work grows with its input alone.
+/// Tests that work is linear in its input.
 package enum Growth {
   /// Expects that work on four times the input takes less than eight times as long. Linear work takes four
   /// times as long, quadratic work sixteen.
@@ -32,7 +32,7 @@ package enum Growth {
     )
   }
 
-  /// The processor's time that work takes on this thread.
+  /// The processor's time of work on this thread.
   private static func nanoseconds(_ work: () throws -> Void) rethrows -> Int {
     let start = now()
     try work()

@@ -3,7 +3,7 @@ package import TenderModel
 
 /// An independent program that judges line by line: a published schema with the usual library of its field.
 package final class Judge {
-  /// The libraries that judges need, by the module's name, and whether this machine has them.
+  /// Whether this machine has a library that a judge needs, by the module's name.
   package static func has(_ module: String) -> Bool {
     let process = Process()
     process.executableURL = interpreter
@@ -35,7 +35,7 @@ package final class Judge {
     process.waitUntilExit()
   }
 
-  /// Gives it one object and waits for its verdict; empty where it has ended.
+  /// Sends one object and returns the verdict; empty if the judge has ended.
   package func ask(_ question: JSONObject) throws -> JSONObject {
     input.fileHandleForWriting.write(Data((JSONWriter.text(.object(question)) + "\n").utf8))
     while !rest.contains(0x0a) {

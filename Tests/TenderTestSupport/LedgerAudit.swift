@@ -11,7 +11,7 @@ package enum LedgerAudit {
     package var captured = 0
     /// Returned to the payer, by refunds and by voids after a capture.
     package var returned = 0
-    /// On its way back.
+    /// Refunds that are not finished.
     package var refunding = 0
     /// The number of payments with an amount that the merchant retains.
     package var standing = 0
@@ -44,9 +44,9 @@ package enum LedgerAudit {
     /// The rest of the charges, and the `gross_amount` of its transactions, without refunds.
     package var left = 0
     package var gross = 0
-    /// How often payments were refunded, in part or whole.
+    /// The number of refunds of payments, in part or whole.
     package var reversals = 0
-    /// Payments of which something is left.
+    /// Payments with a rest.
     package var unreversed = 0
     /// Authorizations of stored methods, and those that were released.
     package var authorized = 0
@@ -95,17 +95,17 @@ package enum LedgerAudit {
     )
   }
 
-  /// How often payments under a reference were refunded, in part or whole.
+  /// The number of refunds of the payments under a reference, in part or whole.
   package static func reversals(path: String, reference: String) throws(Fault) -> Int {
     try payTheory(path: path, reference: reference).reversals
   }
 
-  /// How much was refunded of the payments under a reference, voids left out, in minor units.
+  /// The refunded amount of the payments under a reference without voids, in minor units.
   package static func refunded(path: String, reference: String) throws(Fault) -> Int {
     try payTheory(path: path, reference: reference).refunded
   }
 
-  /// How many payments under a reference took money, failures not counted.
+  /// The number of payments under a reference that took money, without failures.
   package static func charges(path: String, reference: String) throws(Fault) -> Int {
     try payTheory(path: path, reference: reference).count
   }
@@ -166,12 +166,12 @@ package enum LedgerAudit {
 
   /// The bank payments of a reference in the simulated TrueLayer's books. Amounts are in minor units.
   package struct BankBooks: Sendable, Hashable {
-    /// How many were made, and how many of them a payer authorized.
+    /// The number of created payments, and the number of those that a payer authorized.
     package var made = 0
     package var authorized = 0
     /// The amount that was authorized, executed or settled.
     package var paid = 0
-    /// How many refunds there are, those that failed left out.
+    /// The number of refunds, without failed ones.
     package var refunds = 0
     package var refunded = 0
     package var refunding = 0
@@ -192,7 +192,7 @@ package enum LedgerAudit {
       }
       let id = payment.text("id") ?? ""
       for refund in try Ledger(path: path).list("bank-refund", column: "parent", value: id) {
-        // It ends after two seconds; one that is returned fails after two more.
+        // A refund ends after two seconds. One that is returned fails after two more.
         let amount = refund["amount"]?.boundedNumber ?? 0
         let age = now - (refund["created"]?.boundedNumber ?? 0)
         let course = refund.text("course")

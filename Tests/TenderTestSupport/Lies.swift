@@ -16,7 +16,7 @@ package enum Lies {
   /// An XML answer with the text of one element changed.
   package static func xml(_ body: [UInt8], _ random: inout Seeded) -> [UInt8] {
     let text = String(decoding: body, as: UTF8.self)
-    // The texts are between brackets that close and open: every second part that holds no bracket.
+    // The texts are between tags: every second part that has no bracket.
     var parts = text.split(separator: "<", omittingEmptySubsequences: false).map(String.init)
     let filled = parts.indices.filter { parts[$0].split(separator: ">").count == 2 }
     guard let place = filled.isEmpty ? nil : filled[random.below(filled.count)] else { return body }
@@ -26,7 +26,7 @@ package enum Lies {
     return Array(parts.joined(separator: "<").utf8)
   }
 
-  /// How many members there are, at any depth.
+  /// The number of members, at any depth.
   private static func count(_ value: JSON) -> Int {
     switch value {
     case .object(let object): object.members.reduce(0) { $0 + 1 + count($1.value) }

@@ -10,7 +10,7 @@ private func takeConnection(_ listener: Int32) -> Int32 { Glibc.accept(listener,
 private let systemConnect = unsafe Glibc.connect
 #endif
 
-/// A port of this machine's own that connections are taken from.
+/// A free port of this machine with its connections.
 package struct LocalListener: Sendable {
   private let descriptor: Int32
   package let port: Int
@@ -31,10 +31,10 @@ package struct LocalListener: Sendable {
     port = Int(UInt16(bigEndian: address.sin_port))
   }
 
-  /// The next connection; negative once it was stopped.
+  /// The next connection; negative after a stop.
   package func accept() -> Int32 { takeConnection(descriptor) }
 
-  /// Takes no more.
+  /// Accepts no more connections.
   package func stop() {
     shutdown(descriptor, Int32(SHUT_RDWR))
     close(descriptor)

@@ -2,7 +2,7 @@ private import Synchronization
 package import TenderEngine
 package import TenderModel
 
-/// A journal in memory, by the same contract as the one on disk.
+/// A journal in memory, with the same rules as the one on disk.
 package final class MemoryJournal: Journal {
   private struct State {
     var payments: [Payment] = []
@@ -10,7 +10,7 @@ package final class MemoryJournal: Journal {
     var locks: Set<String> = []
     var stops: Set<String> = []
     var rooms: Set<Int> = []
-    /// The rows of operations that were given so far.
+    /// The number of rows given to operations so far.
     var operations = 0
     var rows = 0
   }

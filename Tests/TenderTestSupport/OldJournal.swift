@@ -7,7 +7,7 @@ package struct OldJournal: Sendable, CustomTestStringConvertible {
   /// Every version of the tables that had attempts.
   package static let all = (1...6).map(OldJournal.init(version:))
 
-  /// The first version that had operations; columns alone were added since.
+  /// The first version with operations. Since then, only columns were added.
   package static let withOperations = OldJournal(version: 7)
 
   package let version: Int

@@ -76,7 +76,7 @@ package final class OneLie: HTTPExchange {
       return response
     }
     if way == .statusAlone {
-      // The request gets no further.
+      // The request is not executed.
       try permit?.use()
       return HTTPResponse(status: next(500) + 100, body: Array("{}".utf8))
     }
@@ -131,7 +131,7 @@ package struct LieTable {
     let cases = environment["TENDER_LIES"].flatMap { Int($0) } ?? usual
     let first =
       environment["TENDER_KILL_SEED"].flatMap { Int($0) }
-      // A new one where many are told.
+      // A new seed if many lies are told.
       ?? (environment["TENDER_LIES"] == nil ? 319_969 : Int.random(in: 1..<1_000_000))
     var rows: [String: [Row]] = [:]
     var problems: [String] = []

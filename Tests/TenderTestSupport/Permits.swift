@@ -3,7 +3,7 @@ package import TenderEngine
 package import TenderModel
 
 extension SendPermit {
-  /// A permit as the engine gives one: for an operation that a journal in memory has as sent.
+  /// Returns a permit of the engine, for an operation that a journal in memory has as sent.
   package static func test() throws(Fault) -> SendPermit {
     let clock = ManualClock()
     let provider = PermitProvider()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A PgBouncer in transaction mode before a PostgreSQL of the tests' own.
+/// A PgBouncer in transaction mode in front of a PostgreSQL server of the tests.
 package final class Pooler {
   private static let program = "/usr/sbin/pgbouncer"
 
@@ -38,7 +38,7 @@ package final class Pooler {
     }
   }
 
-  /// With `any` the server is asked as one user.
+  /// With `any`, all clients use the server as one user.
   private static func write(
     _ folder: URL,
     _ port: Int,

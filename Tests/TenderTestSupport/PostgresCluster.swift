@@ -1,13 +1,13 @@
 package import Foundation
 private import Synchronization
 
-/// A PostgreSQL of the tests' own: a folder, a port, and nothing that lasts.
+/// A PostgreSQL server of the tests: a folder, a port, and no lasting data.
 ///
-/// As root it runs as the user of PostgreSQL's package, which it insists on.
+/// As root, it runs as the user of PostgreSQL's package, which it requires.
 package final class PostgresCluster: @unchecked Sendable {
-  // Unchecked: `process` and `offset` change in `kill` and `restart` alone, which one test at a time calls.
+  // Unchecked: `process` and `offset` change only in `kill` and `restart`, which one test at a time calls.
 
-  /// Where the programs of PostgreSQL are; nil where it is not installed.
+  /// The folder of PostgreSQL's programs; nil if it is not installed.
   package static let programs: String? = {
     let root = "/usr/lib/postgresql"
     let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
@@ -31,7 +31,7 @@ package final class PostgresCluster: @unchecked Sendable {
       if let known { return known }
       let made = try PostgresCluster()
       known = made
-      // Nothing else ends what all tests share.
+      // No other code ends the shared cluster.
       atexit {
         PostgresCluster.started.withLock { known in
           known?.stop()
@@ -52,7 +52,7 @@ package final class PostgresCluster: @unchecked Sendable {
 
   private var data: String { folder.appending(path: "data").path }
 
-  /// Makes a cluster and starts it; `settings` are `name=value`, `copyOf` makes it a standby.
+  /// Creates a cluster and starts it. `settings` are `name=value`. `copyOf` makes it a standby.
   package init(_ settings: [String] = [], copyOf primary: PostgresCluster? = nil) throws {
     folder = FileManager.default.temporaryDirectory.appending(
       path: "pg-\(UUID().uuidString.prefix(8))"
@@ -94,7 +94,7 @@ package final class PostgresCluster: @unchecked Sendable {
     "postgres://\(user)@127.0.0.1:\(port)/\(database)"
   }
 
-  /// Runs SQL as the owner; gives what psql prints, unaligned.
+  /// Runs SQL as the owner. Returns the output of psql, unaligned.
   @discardableResult
   package func sql(_ text: String, in database: String) throws -> String {
     try Self.run(
@@ -108,7 +108,7 @@ package final class PostgresCluster: @unchecked Sendable {
     )
   }
 
-  /// Lets a user in from now on with a password alone.
+  /// From now on, a user needs a password.
   package func demandPassword(of user: String) throws {
     let file = data + "/pg_hba.conf"
     let rules = try String(contentsOfFile: file, encoding: .utf8)
@@ -118,22 +118,22 @@ package final class PostgresCluster: @unchecked Sendable {
     try sql("SELECT pg_reload_conf()", in: "postgres")
   }
 
-  /// Ends it at once, as a crash would, all of its processes.
+  /// Ends all of its processes at once, as a crash would.
   package func kill() {
     guard let process else { return }
-    // Its children see that it is gone.
+    // Its children notice that it is gone.
     Foundation.kill(process.processIdentifier, SIGKILL)
     ended.wait()
     self.process = nil
   }
 
-  /// Starts it again after `kill`; `clock` is how far its clock is off then, such as `+20m` (faketime(1)).
+  /// Starts it again after `kill`. `clock` is the error of its clock, such as `+20m` (faketime(1)).
   package func restart(clock: String? = nil) throws {
     offset = clock
     try start()
   }
 
-  /// The library that sets the clock of one program alone; nil where it is not installed.
+  /// The library that sets the clock of one program; nil if it is not installed.
   private static let faketime = [
     "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
     "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1",
@@ -141,7 +141,7 @@ package final class PostgresCluster: @unchecked Sendable {
 
   package static var hasOtherClocks: Bool { isAvailable && faketime != nil }
 
-  /// Makes a standby take writes.
+  /// Makes a standby accept writes.
   package func promote() throws { try Self.run("pg_ctl", ["-D", data, "-w", "promote"]) }
 
   private func stop() {
@@ -158,7 +158,7 @@ package final class PostgresCluster: @unchecked Sendable {
       "fsync=off", "-c", "log_min_messages=log", "-c", "max_connections=200",
     ]
     let more = settings.flatMap { ["-c", $0] }
-    // After a kill the shared memory of the last one may take a moment to go.
+    // After a kill, the shared memory of the last one may exist for a moment.
     for _ in 0..<20 {
       var environment: [String: String] = [:]
       if let offset, let library = Self.faketime {
@@ -176,9 +176,10 @@ package final class PostgresCluster: @unchecked Sendable {
     throw Failure(text: "PostgreSQL does not start: see \(folder.path)/log")
   }
 
-  /// Starts a process on a thread that lasts as long as it: it ends with the thread that started it.
+  /// Starts a process on a thread that lasts as long as the process, because the process ends with the thread
+  /// that started it.
   ///
-  /// Gives what ends with it: of a `Process` one thread alone may wait for the end.
+  /// Returns a signal of its end, since only one thread may wait for the end of a `Process`.
   static func runOnThreadOfItsOwn(_ process: Process) throws -> DispatchGroup {
     let ended = DispatchGroup()
     let started = DispatchSemaphore(value: 0)
@@ -213,7 +214,7 @@ package final class PostgresCluster: @unchecked Sendable {
     return handle
   }
 
-  /// Asks until a server answers; false where its process has ended.
+  /// Asks until a server answers; false if its process has ended.
   static func isAnswering(
     _ port: String,
     _ host: String,
@@ -227,9 +228,9 @@ package final class PostgresCluster: @unchecked Sendable {
     return false
   }
 
-  /// A program of PostgreSQL as a process, which ends with this one.
+  /// Returns a program of PostgreSQL as a process, which ends with this one.
   ///
-  /// `asUser` runs a program of another package as PostgreSQL's user as well.
+  /// `asUser` also runs a program of another package as PostgreSQL's user.
   static func process(
     _ name: String,
     _ arguments: [String],
@@ -247,7 +248,7 @@ package final class PostgresCluster: @unchecked Sendable {
       process.arguments =
         [
           "--reuid=postgres", "--regid=postgres", "--clear-groups",
-          // The kernel forgets that with another user.
+          // The kernel resets that at a change of the user.
           "/usr/bin/setpriv", "--pdeathsig=KILL",
         ] + program + arguments
     } else {

@@ -4,7 +4,7 @@ private import Darwin
 private import Glibc
 #endif
 
-/// A serial line of the tests' own.
+/// A serial line of the tests.
 package enum PseudoTerminal {
   /// The controlling end of a new terminal, and the path of the other.
   package static func open() -> (descriptor: Int32, path: String)? {

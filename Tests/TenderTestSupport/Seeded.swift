@@ -1,4 +1,4 @@
-/// Numbers that a seed repeats (SplitMix64).
+/// Repeatable numbers from a seed (SplitMix64).
 package struct Seeded: Sendable {
   private var state: UInt64
 

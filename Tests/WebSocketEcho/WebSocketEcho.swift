@@ -8,7 +8,7 @@ private import Darwin
 private import Glibc
 #endif
 
-/// An echo client over the program's own WebSocket, for the Autobahn suite; no part of the product.
+/// An echo client with the program's WebSocket, for the Autobahn suite. It is not part of the product.
 @main
 struct WebSocketEcho {
   static func main() {
@@ -22,7 +22,7 @@ struct WebSocketEcho {
       let agent = arguments[2]
       let count = try caseCount(base)
       for number in 1...max(1, count) {
-        // A failing case is the report's to tell.
+        // The report names a failing case.
         try? echo(base + "/runCase?case=\(number)&agent=\(agent)")
       }
       try? echo(base + "/updateReports?agent=\(agent)")

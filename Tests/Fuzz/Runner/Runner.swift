@@ -6,7 +6,7 @@ private import Darwin
 private import Glibc
 #endif
 
-/// The target that the variable TENDER_FUZZ names.
+/// The target in the variable TENDER_FUZZ.
 private let chosen: FuzzTarget? = unsafe getenv("TENDER_FUZZ").flatMap { name in
   FuzzTarget.named(unsafe String(cString: name))
 }
@@ -32,7 +32,7 @@ private func drive(
   _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
 ) -> Int32
 
-/// The name that the package manager gives to an executable's beginning.
+/// The package manager renames the main function of an executable to this.
 @_cdecl("tender_fuzz_main")
 public func begin(
   _ count: Int32,
@@ -43,7 +43,7 @@ public func begin(
   return unsafe drive(&count, &arguments, takeOne)
 }
 #else
-/// Without libFuzzer: takes the inputs that are named, `seeds FOLDER` writes a target's own.
+/// Without libFuzzer, it takes named inputs. `seeds FOLDER` writes the seeds of a target.
 @main
 struct Runner {
   static func main() {

@@ -21,8 +21,8 @@ extension FuzzTarget {
 /// One input's run.
 struct AdapterRun {
   static let card = "4000056655665556"
-  /// Quiet inputs, with each scenario and fault, with each command after the first, and some that change
-  /// one answer each.
+  /// Quiet inputs with each scenario and fault, with each command after the first, and some that change one
+  /// answer.
   static let seeds: [[UInt8]] = {
     func input(_ head: [UInt8], _ change: (place: Int, value: UInt8)? = nil) -> [UInt8] {
       var bytes = head + Array(repeating: 0, count: 160 - head.count)
@@ -43,7 +43,7 @@ struct AdapterRun {
         seeds.append(head + (0..<155).map { $0 % 2 == 0 ? filler : UInt8(8 + $0 % 16) })
       }
     }
-    // The commands behind come last: every place may be the one that counts them.
+    // The later commands are read last. Any position may be the one with their number.
     for way in 0..<12 {
       seeds.append((0..<160).map { UInt8(truncatingIfNeeded: $0 < 3 ? 0 : $0 % 3 == 0 ? way : 0) })
     }
@@ -61,7 +61,7 @@ struct AdapterRun {
     self.journal = journal
   }
 
-  /// Takes some payments, refunds among them, that a journal then has.
+  /// Takes some payments and refunds, which the journal then has.
   static func fill(_ journal: any Journal) {
     for way in [UInt8(0), 4, 6] {
       _ = AdapterRun(Array(repeating: 0, count: 8) + [way, way, way, way], journal).payTheory()
@@ -386,7 +386,7 @@ struct AdapterRun {
       _ = ToroProvider.explanations.count
       let receipt = attempt.result["receipt"]?.object ?? [:]
       _ = ReceiptText.text(receipt, status: known.state.status, merchant: "Shop")
-      // The money back to the card, by the receipt of its sale.
+      // The refund to the card, by the receipt of its sale.
       var back = order
       back.isRefund = true
       back.original = receipt

@@ -12,7 +12,7 @@ extension FuzzTarget {
   ]
 }
 
-/// A stop that is asked for after some looks at it.
+/// A stop that is requested after some looks.
 private final class LateWish: Interruption {
   private let left: Mutex<Int>
 

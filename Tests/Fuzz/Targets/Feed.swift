@@ -19,7 +19,7 @@ package struct Feed: Sendable {
       ? 0 : (Int(byte()) << 8 | Int(limit > 256 ? byte() : 0)) >> (limit > 256 ? 0 : 8) % limit
   }
 
-  /// One of several; the first where the input is over.
+  /// One of several elements; the first after the end of the input.
   mutating func one<Element>(of elements: [Element]) -> Element { elements[below(elements.count)] }
 
   /// Up to `limit` bytes.
@@ -29,21 +29,21 @@ package struct Feed: Sendable {
     return Array(bytes[place..<(place + count)])
   }
 
-  /// All that is left.
+  /// The rest of the input.
   mutating func rest() -> [UInt8] {
     defer { place = bytes.count }
     return Array(bytes[place...])
   }
 }
 
-/// Something that takes any input.
+/// A target for any input.
 package struct FuzzTarget: Sendable {
   package let name: String
   /// Inputs to begin with.
   package let seeds: [[UInt8]]
   /// Words that inputs are made of.
   package let words: [String]
-  /// Takes one input; gives what should never happen, nil where nothing did.
+  /// Runs one input. Returns the finding; nil without one.
   package let run: @Sendable ([UInt8]) -> String?
 
   init(

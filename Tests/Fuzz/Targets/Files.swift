@@ -89,7 +89,7 @@ private enum Subjects {
     return invocation
   }
 
-  /// A folder in memory where the system has one: nothing waits for a disk.
+  /// A folder in memory if the system has one, so that no test waits for a disk.
   static let folder: String? = {
     let place = unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
     var name = Array((place + "/tender-fuzz-XXXXXX").utf8CString)
@@ -123,7 +123,7 @@ private enum Subjects {
   }
 }
 
-/// A journal with some of its bytes changed: reading it is a fault at most.
+/// A journal with some changed bytes. Reading it may fail, but not crash.
 private struct JournalRun {
   /// A journal's database and log after some commands.
   private static let good: (database: [UInt8], log: [UInt8]) = {
@@ -167,7 +167,7 @@ private struct JournalRun {
     let way = feed.below(4)
     var (database, log) = Self.good
     if way > 1 {
-      // Cut short: a copy that did not end.
+      // A copy that was cut short.
       let length = feed.below(256) << 8 | feed.below(256)
       if way == 2 {
         database = Array(database.prefix(length))

@@ -89,7 +89,7 @@ enum Strange {
   }
 }
 
-/// The way to another side, on which the input decides what becomes of each answer.
+/// The connection to a provider. The input decides the change of each answer.
 final class Mangler: HTTPExchange {
   private let inner: any HTTPExchange
   private let feed: SharedFeed
@@ -136,7 +136,7 @@ final class Mangler: HTTPExchange {
   }
 }
 
-/// XML as far as changing it needs.
+/// The parts of XML that changing needs.
 enum XMLText {
   private static let words = [
     "", "0", "-1", "99999999999999999999", "APPR", "DECL", "PART", "TECH", "SUSP", "USD", "0.00",
@@ -144,7 +144,7 @@ enum XMLText {
     "2026-11-21T00:00:00Z", "&lt;", "4000056655665556", "00", "91", "MQ==", "0102", "OTHN",
   ]
 
-  /// A document with the text between two of its tags replaced, or an element taken out.
+  /// A document with the text between two of its tags replaced, or with an element removed.
   static func change(_ bytes: [UInt8], _ feed: inout Feed) -> [UInt8] {
     var places: [Range<Int>] = []
     var start: Int?

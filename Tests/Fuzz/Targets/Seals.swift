@@ -20,7 +20,7 @@ enum GatewaySeal {
     version: ToroCatalog.keyVersion
   )
 
-  /// A derivation that takes no time.
+  /// A fast derivation.
   static let quick = KeyDerivation(
     salt: ToroCatalog.salt,
     iterations: 1,
@@ -45,7 +45,7 @@ enum GatewaySeal {
   }
 }
 
-/// The way to the simulated gateway by a client whose key takes no time to derive.
+/// The connection to the simulated gateway from a client with a fast derivation.
 struct QuickGateway: HTTPExchange {
   let inner: any HTTPExchange
 
@@ -80,7 +80,7 @@ final class ReaderMangler: DeviceExchange {
     self.clock = clock
   }
 
-  /// Whether more was read than any sale has.
+  /// Whether more packets were read than any sale has.
   var isEndless: Bool { count.load(ordering: .relaxed) > Self.most }
 
   /// Counts one packet. Throws once there are too many.
@@ -125,14 +125,14 @@ final class ReaderMangler: DeviceExchange {
       case 2: return .nothing
       case 3: return .bytes(feed.take { Strange.change(bytes, &$0) })
       case 4, 5, 6:
-        // One byte of the first packet's content, and the check byte that makes it whole.
+        // Changes one byte of the first packet's content, and the check byte to match.
         guard bytes.count > 4, bytes.count >= Int(bytes[2]) + 4, bytes[2] > 0 else { break }
         let count = Int(bytes[2])
         bytes[3 + feed.take { $0.below(count) }] = feed.take { $0.byte() }
         bytes[3 + count] = bytes[..<(3 + count)].reduce(0, ^)
       case 7, 8: refrain = (bytes, feed.take { $0.one(of: [50, 500, 5000]) })
       case 9:
-        // CARD STATUS, a key and a notice, unasked for (README, 4.3).
+        // Unsolicited packets: CARD STATUS, a key and a notice (README, 4.3).
         let unasked: [[UInt8]] = [
           [1, 0x40, 4, 0xe6, 0, 0x90, 0, 0x33], [1, 1, 1, 5, 4], [1, 0x41, 3, 0x0d, 0x90, 0, 0xde],
         ]
@@ -146,7 +146,7 @@ final class ReaderMangler: DeviceExchange {
   }
 }
 
-/// A socket whose sealed messages the input changes: it opens each and seals it anew, both ways.
+/// A socket with changed sealed messages. It opens each and seals it again, in both directions.
 struct BoxMangler: SocketExchange {
   let inner: any SocketExchange
   let feed: SharedFeed
@@ -174,7 +174,7 @@ struct BoxMangler: SocketExchange {
 
     private let inner: any MessageSocket
     private let feed: SharedFeed
-    /// The keys of the two real ends.
+    /// The keys of the two real sides.
     private var serverKey: [UInt8] = []
     private var clientKey: [UInt8] = []
 

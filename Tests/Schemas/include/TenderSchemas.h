@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/// Validates bytes against the schema in a file: 0 where they fit, else what libxml2 returns; -1
-/// where the schema cannot be read. The first complaint is written into `why`.
+/// Validates bytes against the schema in a file. Returns 0 if they are valid, else libxml2's result; -1 if
+/// the schema cannot be read. Writes the first complaint into `why`.
 int tender_schema_validate(const char *schema_path, const char *bytes, int count, char *why,
                            size_t why_size);
 

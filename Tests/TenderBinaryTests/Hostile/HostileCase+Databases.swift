@@ -37,7 +37,7 @@ extension HostileCase {
     [0, 1, 0, 0, 0x40, 0] + [UInt8](repeating: 0x61, count: 16_384)
   )
 
-  /// Lets a client in, and acts once it asks something.
+  /// Accepts a client, and acts at its first question.
   private static func later(_ act: @escaping HostilePeer.Act) -> HostilePeer.Act {
     { wire in
       guard wire.hear() != nil, wire.say(letIn), wire.hear() != nil else { return }

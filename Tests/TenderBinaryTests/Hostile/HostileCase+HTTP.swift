@@ -109,7 +109,7 @@ extension HostileCase {
   static let http: [HostileCase] =
     acts.flatMap { row -> [HostileCase] in
       [
-        // A look-up asks for a token elsewhere before.
+        // A look-up asks another server for a token first.
         HostileCase(
           peer: .api,
           name: row.name,

@@ -36,7 +36,7 @@ extension HostileCase {
         act: row.act
       )
     }
-    // CARD STATUS, to which it is asked for a card.
+    // After CARD STATUS, it is asked for a card.
     + acts.prefix(6).map { row in
       HostileCase(peer: .reader, name: "late: " + row.name, question: 5, exits: exits, act: row.act)
     }

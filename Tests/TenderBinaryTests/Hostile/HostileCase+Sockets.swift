@@ -1,5 +1,5 @@
 extension HostileCase {
-  /// A frame of RFC 6455 that a server sends, its length in the fewest bytes.
+  /// A frame of RFC 6455 from a server, with its length in the fewest bytes.
   private static func frame(_ first: UInt8, _ payload: [UInt8]) -> [UInt8] {
     let count = payload.count
     if count < 126 { return [first, UInt8(count)] + payload }

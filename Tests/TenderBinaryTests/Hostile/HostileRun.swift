@@ -10,15 +10,15 @@ private import Darwin
 private import Glibc
 #endif
 
-/// One run of the built program, judged from outside: its memory, its time, its end.
+/// One run of the built program, measured from outside: its memory, its time, its end.
 struct HostileRun {
   /// The result of a run.
   struct End {
-    /// Nil where it had to be killed.
+    /// Nil if it had to be killed.
     var exit: Int32?
-    /// In milliseconds, until its end; after a signal, from that on.
+    /// The milliseconds until its end, or from the signal to its end.
     var took: Int
-    /// The most memory that it had, in KiB.
+    /// The largest memory, in KiB.
     var peak: Int
     var said: String
   }
@@ -91,7 +91,7 @@ struct HostileRun {
   }
 }
 
-/// One way in which another side is hostile, the command that meets it, and how that may end.
+/// One hostile behavior of a peer, the command that meets it, and its possible ends.
 struct HostileCase: Sendable, CustomTestStringConvertible {
   /// The kind of peer.
   enum Peer: String, Sendable {
@@ -104,7 +104,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     case postgres
     /// The payer's browser, which comes back to a command.
     case browser
-    /// Who visits what `simulator serve` serves: the bank's pages, a socket, a reader.
+    /// A client of `simulator serve`: of the bank's pages, a socket, or a reader.
     case visitor
   }
 
@@ -114,11 +114,11 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
   var question = 1
   /// Further arguments of the command.
   var words: [String] = []
-  /// How it may end by itself; empty where only a signal ends it.
+  /// The possible exits without a signal; empty if only a signal ends it.
   let exits: Set<Int32>
-  /// How many connections a visitor has.
+  /// The number of a visitor's connections.
   var times = 1
-  /// Whether `make test` has it.
+  /// Whether `make test` runs it.
   var isSample = false
   let act: HostilePeer.Act
 
@@ -127,7 +127,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
   /// The time limit of each request, and that of the whole command with its work.
   private static let timeout = "1s"
   private static let limit = 4500
-  /// The same where a reader is let go once the time is over: it may take 3 s.
+  /// The limit with a reader that is released at the end of the time, which may take 3 s.
   private static let readerLimit = 7000
   /// The time limit after a signal, with a reserve for a busy machine.
   private static let signalLimit = 3000
@@ -263,7 +263,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
 }
 
 extension HostilePeer {
-  /// Calls the servers that a log announces: TrueLayer's pages, Pay Theory's socket and Toro's reader.
+  /// Connects to the servers that a log names: TrueLayer's pages, Pay Theory's socket and Toro's reader.
   func callServed(_ log: URL, times: Int) {
     Thread.detachNewThread { [self] in
       for _ in 0..<500 {

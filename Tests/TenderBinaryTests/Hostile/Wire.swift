@@ -8,7 +8,7 @@ private import Darwin
 private import Glibc
 #endif
 
-/// One connection of a hostile peer, on which everything ends with its case.
+/// One connection of a hostile peer. It ends with its case.
 final class Wire: Sendable {
   private let descriptor: Int32
   private let isOver: @Sendable () -> Bool
@@ -38,7 +38,7 @@ final class Wire: Sendable {
     while !rest.isEmpty {
       guard wait(POLLOUT, .max) else { return false }
       let count = unsafe rest.withUnsafeBytes { raw in
-        // Of a socket or a terminal.
+        // For sockets and terminals.
         let sent = unsafe send(descriptor, raw.baseAddress, raw.count, Int32(MSG_NOSIGNAL))
         return unsafe sent < 0 && errno == ENOTSOCK
           ? write(descriptor, raw.baseAddress, raw.count) : sent
@@ -51,7 +51,7 @@ final class Wire: Sendable {
 
   @discardableResult func say(_ text: String) -> Bool { say(Array(text.utf8)) }
 
-  /// Says the same for ever, as fast as it is taken.
+  /// Sends the same bytes for ever, as fast as they are accepted.
   func flood(_ bytes: [UInt8]) {
     let many = Array(repeatElement(bytes, count: max(1, 65_536 / bytes.count)).joined())
     while say(many) {}
@@ -59,7 +59,7 @@ final class Wire: Sendable {
 
   func flood(_ text: String) { flood(Array(text.utf8)) }
 
-  /// Says the same for ever, every so many milliseconds.
+  /// Sends the same bytes for ever, at an interval in milliseconds.
   func drip(_ bytes: [UInt8], every milliseconds: Int = 1000) {
     while say(bytes) { guard hush(milliseconds) else { return } }
   }
