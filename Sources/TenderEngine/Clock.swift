@@ -120,7 +120,7 @@ extension Interruption {
   }
 }
 
-/// An interruption that never comes, for work that no signal stops, such as reading the time for a record.
+/// An interruption that never happens, for work that no signal stops, such as reading the time for a record.
 package struct NeverInterrupted: Interruption {
   package init() {}
 

@@ -139,7 +139,7 @@ package struct JournalMark {
   /// The path of the file, and its path before a folder for marks was set.
   package var paths: [String] { [mark.path] + [mark.earlierPath].compactMap(\.self) }
 
-  /// Creates the file if it is missing. An empty file marks nothing.
+  /// Creates the file if it is missing. An empty file has no effect.
   package func make() {
     guard !PlainFile.exists(mark.path), let file = try? PlainFile.open(mark.path) else { return }
     PlainFile.close(file)

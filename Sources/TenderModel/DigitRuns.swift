@@ -11,7 +11,7 @@ struct DigitRuns {
 
   private var digits: [UInt8] = []
   private var places: [Int] = []
-  /// Whether each digit begins a group: a separator, or nothing, is before it.
+  /// Whether each digit begins a group: no other digit is directly before it.
   private var beginsGroup: [Bool] = []
   private var found: [Range<Int>] = []
 

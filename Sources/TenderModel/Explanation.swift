@@ -10,19 +10,19 @@ package struct Explanation: Sendable, Hashable {
     case rejection
   }
 
-  /// Whose side a failure is on.
+  /// The side that caused a failure.
   package enum Side: String, Sendable, CaseIterable {
     case payer, bank, network, provider, shop, merchant, order, tender
   }
 
-  /// Whether a further try can help.
+  /// Whether another try can help.
   package enum Retry: String, Sendable, CaseIterable {
     case no
     case yes
     case later
     /// With another card, account or bank.
     case other
-    /// Once something is corrected.
+    /// After something is corrected.
     case corrected
 
     /// The text of the entry, such as `later, unchanged`.
@@ -41,7 +41,7 @@ package struct Explanation: Sendable, Hashable {
   package let code: String
   /// The exit status of an error; nil for any other term.
   package var kind: Fault.Kind?
-  /// The provider's own documented name, where the code comes from one.
+  /// The provider's documented name of the code, if the code is from a provider.
   package var provider: String?
   package let meaning: String
   package var advice: String
@@ -81,7 +81,7 @@ package struct Explanation: Sendable, Hashable {
     advice = ""
   }
 
-  /// A page about a word that is no failure.
+  /// A page about a word that is not a failure.
   package static func word(
     _ subject: Subject,
     _ code: String,
@@ -186,7 +186,7 @@ extension Explanation.Side {
 }
 
 extension Fault.Kind {
-  /// Whose side a failure of this kind is on.
+  /// The side that caused a failure of this kind.
   fileprivate var side: Explanation.Side {
     switch self {
     case .internal, .state: .tender
@@ -203,7 +203,7 @@ extension Fault.Kind {
     }
   }
 
-  /// Whether a further try can help after a failure of this kind.
+  /// Whether another try can help after a failure of this kind.
   fileprivate var furtherTry: Explanation.Retry {
     switch self {
     case .internal, .conflict, .unsupported, .unexpected, .partial, .partPaid: .no

@@ -86,9 +86,9 @@ package struct Fault: Error, Sendable, Hashable {
     }
   }
 
-  /// The same fault where its operation never left, so that the same command starts anew.
+  /// The same fault for an operation that was not sent, so that the same command starts again.
   ///
-  /// After a cancellation a person decides whether it does.
+  /// After a cancellation, a person decides whether to repeat the command.
   package var beforeSending: Fault {
     var fault = self
     switch kind {

@@ -84,16 +84,16 @@ package struct PageFile: Sendable {
       guard body.contains(where: { !$0.isEmpty }) else { throw Flaw(line, "\(title) has no body") }
     }
 
-    /// Throws where it has a field besides these.
+    /// Throws if it has fields besides these.
     package func checkFields(_ names: [String]) throws(Flaw) {
       guard let other = fields.first(where: { !names.contains($0.name) }) else { return }
       throw Flaw(line, "\(title) has no field \(other.name)")
     }
 
-    /// The value of a field; nil where it has none.
+    /// The value of a field; nil if it has none.
     package func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 
-    /// The value of a field that must be there.
+    /// The value of a required field. Throws if it is missing.
     package func required(_ name: String) throws(Flaw) -> String {
       guard let value = field(name) else { throw Flaw(line, "\(title) lacks \(name)") }
       return value

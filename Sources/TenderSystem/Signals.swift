@@ -157,7 +157,7 @@ package final class Signals: Interruption {
 }
 
 /// The signals for a wait for a payer. At the till, a signal counts until it is acknowledged. At the bank, it
-/// counts for good.
+/// counts until the process ends.
 private struct PayerSignals: Interruption {
   let signals: Signals
   let isAtBank: Bool

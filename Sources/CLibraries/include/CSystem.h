@@ -94,9 +94,9 @@ enum { TENDER_BOUND_FILES = 1, TENDER_BOUND_PORTS = 2, TENDER_BOUND_CALLS = 4 };
 /// The kernel's version of Landlock; 0 without it. The fourth version added TCP ports.
 int tender_system_landlock(void);
 
-/// Restricts this thread and everything that it starts, for good. Landlock restricts files and ports. seccomp
-/// restricts programs, sockets and other processes. Returns the restrictions in force; 0 if the kernel
-/// supports none.
+/// Restricts this thread and everything that it starts, permanently. Landlock restricts files and ports.
+/// seccomp restricts programs, sockets and other processes. Returns the restrictions in force; 0 if the
+/// kernel supports none.
 int tender_system_contain(const struct tender_bounds *bounds);
 
 #endif

@@ -76,7 +76,7 @@ package struct PostgresAddress: Sendable, Hashable {
     return String(validating: bytes, as: UTF8.self)
   }
 
-  /// The files that it and its service name.
+  /// The files named by the address and by its service.
   package func files(_ variable: (String) -> String?) -> [String] {
     let names = ["sslrootcert", "sslcert", "sslkey", "sslcrl", "sslcrldir", "passfile"]
     let service = service(variable) ?? [:]
@@ -88,7 +88,7 @@ package struct PostgresAddress: Sendable, Hashable {
     parameters.filter { $0.name == name }.compactMap { Self.decoded($0.value) }
   }
 
-  /// The members of the service that it or a variable names; nil where none is named.
+  /// Returns the members of the service that the address or a variable names; nil if none is named.
   private func service(_ variable: (String) -> String?) -> [String: String]? {
     (values("service").first ?? variable("PGSERVICE")).map { Self.service($0, variable) }
   }

@@ -49,7 +49,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   let mark: HighWaterMark
   /// A position in the mark that the database lacks; nil once the operator has accepted it.
   var missing: HighWaterMark.Position?
-  /// Whether requests go to another side than the simulator in this process.
+  /// Whether requests go elsewhere than to the simulator in this process.
   var isOutside = false
   /// The time until which a request that can move money may be sent.
   private let sendWindow: SendWindow

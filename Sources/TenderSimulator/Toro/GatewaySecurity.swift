@@ -43,12 +43,12 @@ enum GatewaySecurity {
   }
 }
 
-/// The ids and keys that the simulated gateway knows (Toro/README, 10.3): inventions and public
-/// test values, none of them a customer's.
+/// The ids and keys that the simulated gateway accepts (Toro/README, 10.3). They are invented or public test
+/// values, and none is a customer's.
 package enum ToroCatalog {
   /// Keys are derived from it; the specification's own example.
   package static let passphrase = "ToroGatewayNexoV1PassphraseDevOnly"
-  /// Opens nothing but the simulator.
+  /// It is valid only at the simulator.
   package static let apiKey = "gateway-simulator-opens-nothing-else"
   /// The name of the key.
   package static let keyID = "SpecV1TestKey"

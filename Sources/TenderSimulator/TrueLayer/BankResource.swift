@@ -103,7 +103,7 @@ struct BankResource: Equatable, BookedPart {
     flow = BankFlow(capabilities)
   }
 
-  /// Fails for good, or as an attempt that another may follow.
+  /// Fails finally, or as an attempt that another may follow.
   mutating func fail(_ reason: String, at time: Int) {
     let retries =
       order.retries && flow?.capabilities.retries == true
