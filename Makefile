@@ -138,7 +138,7 @@ lint:
 format:
 	swift format format --in-place --recursive --parallel Package.swift Sources Tests
 
-# Writes man/ and completions/ from the catalogue; a test compares them.
+# Writes man/ from the catalogue; a test compares it.
 generate: setup
 	TENDER_RECORD=1 swift test $(TESTED) --disable-xctest --filter "GeneratedFiles|ScreenTests"
 

@@ -63,8 +63,12 @@ func room(
 let small = rules + (isQuick ? [] : [.unsafeFlags(["-Osize"], .when(configuration: .release))])
 
 /// A room that every test works through, byte by byte: optimized in a quick build too.
-func workhorse(_ name: String, needs: Target.Dependency...) -> Target {
-  .target(name: name, dependencies: needs, swiftSettings: strict)
+func workhorse(
+  _ name: String,
+  documents: [String] = [],
+  needs: Target.Dependency...
+) -> Target {
+  .target(name: name, dependencies: needs, exclude: documents, swiftSettings: strict)
 }
 
 /// A provider's room: its adapter, and the module by which the program knows it.
@@ -113,7 +117,7 @@ let package = Package(
     // Thin C over the kernel, and over libraries that few commands need: those are opened on first use.
     .target(name: "CLibraries", cSettings: hardened),
 
-    workhorse("TenderModel", needs: "CLibraries", "CSodium"),
+    workhorse("TenderModel", documents: ["Countries.txt"], needs: "CLibraries", "CSodium"),
     room("TenderEngine", documents: ["Pages.txt", "README.md"], needs: "TenderModel"),
     workhorse(
       "TenderSystem",
@@ -133,7 +137,7 @@ let package = Package(
     ),
     room(
       "TenderCommandLine",
-      documents: ["Pages.txt"],
+      documents: ["Pages.txt", "Output/Records.txt"],
       needs: "TenderEngine",
       "TenderModel",
       "TenderSystem",
@@ -144,6 +148,9 @@ let package = Package(
     provider("Toro", needs: "CLibraries"),
     workhorse(
       "TenderSimulator",
+      documents: [
+        "PayTheory/Schema.graphql", "Toro/Codes.txt", "Toro/Elements.txt", "TrueLayer/Requests.txt",
+      ],
       needs: "TenderEngine",
       "TenderModel",
       "TenderSystem",

@@ -1,5 +1,7 @@
 #include "CPages.h"
 
+#include <string.h>
+
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 static const unsigned char engine[] = {
@@ -17,15 +19,58 @@ static const unsigned char toro[] = {
 static const unsigned char truelayer[] = {
 #embed "../TrueLayer/Pages.txt"
 };
-
-static const struct tender_pages rooms[] = {
-    {"TenderEngine", engine, sizeof engine},
-    {"TenderCommandLine", command_line, sizeof command_line},
-    {"PayTheory", paytheory, sizeof paytheory},
-    {"Toro", toro, sizeof toro},
-    {"TrueLayer", truelayer, sizeof truelayer},
+static const unsigned char records[] = {
+#embed "../TenderCommandLine/Output/Records.txt"
+};
+static const unsigned char countries[] = {
+#embed "../TenderModel/Countries.txt"
+};
+static const unsigned char schema[] = {
+#embed "../TenderSimulator/PayTheory/Schema.graphql"
+};
+static const unsigned char requests[] = {
+#embed "../TenderSimulator/TrueLayer/Requests.txt"
+};
+static const unsigned char elements[] = {
+#embed "../TenderSimulator/Toro/Elements.txt"
+};
+static const unsigned char codes[] = {
+#embed "../TenderSimulator/Toro/Codes.txt"
+};
+static const unsigned char bash[] = {
+#embed "../../completions/tender.bash"
+};
+static const unsigned char zsh[] = {
+#embed "../../completions/_tender"
+};
+static const unsigned char fish[] = {
+#embed "../../completions/tender.fish"
 };
 
-const struct tender_pages *tender_pages_at(size_t place) {
-  return place < sizeof rooms / sizeof *rooms ? &rooms[place] : NULL;
+static const struct tender_text texts[] = {
+    {"TenderEngine/Pages.txt", engine, sizeof engine},
+    {"TenderCommandLine/Pages.txt", command_line, sizeof command_line},
+    {"PayTheory/Pages.txt", paytheory, sizeof paytheory},
+    {"Toro/Pages.txt", toro, sizeof toro},
+    {"TrueLayer/Pages.txt", truelayer, sizeof truelayer},
+    {"TenderCommandLine/Output/Records.txt", records, sizeof records},
+    {"TenderModel/Countries.txt", countries, sizeof countries},
+    {"TenderSimulator/PayTheory/Schema.graphql", schema, sizeof schema},
+    {"TenderSimulator/TrueLayer/Requests.txt", requests, sizeof requests},
+    {"TenderSimulator/Toro/Elements.txt", elements, sizeof elements},
+    {"TenderSimulator/Toro/Codes.txt", codes, sizeof codes},
+    {"../completions/tender.bash", bash, sizeof bash},
+    {"../completions/_tender", zsh, sizeof zsh},
+    {"../completions/tender.fish", fish, sizeof fish},
+};
+
+const struct tender_text *tender_text_at(size_t place) {
+  return place < sizeof texts / sizeof *texts ? &texts[place] : NULL;
+}
+
+const struct tender_text *tender_text_named(const char *path) {
+  for (size_t place = 0; place < sizeof texts / sizeof *texts; place++) {
+    if (strcmp(texts[place].path, path) == 0) return &texts[place];
+  }
+  return NULL;
 }

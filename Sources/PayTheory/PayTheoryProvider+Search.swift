@@ -9,7 +9,7 @@ extension PayTheoryProvider: SearchFlow {
   ) throws(Fault) -> (found: [Outcome], searched: Int, total: Int?) {
     if filter.traceID != nil {
       throw .badOptions(
-        "--trace-id does not go with --online: Pay Theory gives no trace id",
+        "--trace-id cannot be used with --online: Pay Theory gives no trace id",
         hint: "leave one of them out"
       )
     }
@@ -17,7 +17,7 @@ extension PayTheoryProvider: SearchFlow {
     if let other = filter.members.first(where: { $0.name != "account_code" }) {
       let option = "--" + other.name.replacing("_", with: "-")
       throw .badOptions(
-        "\(option) does not go with --online: Pay Theory cannot search by it",
+        "\(option) cannot be used with --online: Pay Theory cannot search by it",
         hint: "leave one of them out: the journal can"
       )
     }

@@ -197,7 +197,7 @@ extension PayTheoryProvider {
     {
       throw .usage(
         "bad_options",
-        "--payor, --payor-id and --payment-parameters do not go with --token",
+        "--payor, --payor-id and --payment-parameters cannot be used with --token",
         "a stored method has its payer already"
       )
     }
@@ -214,7 +214,7 @@ extension PayTheoryProvider {
     {
       throw .usage(
         "bad_options",
-        "--send-receipt, --receipt-description and --recurring-id do not go with --token --hold",
+        "--send-receipt, --receipt-description and --recurring-id cannot be used with --token --hold",
         "an authorization has none of them"
       )
     }
@@ -232,7 +232,7 @@ extension PayTheoryProvider {
       isService
         ? "a hold with a service fee is captured as a whole"
         : "only a hold by a stored method (--token) can be captured in part",
-      hint: "to capture all of it: tender confirm \(payment.shellReference)"
+      hint: "to capture the whole amount: tender confirm \(payment.shellReference)"
     )
   }
 
@@ -241,7 +241,7 @@ extension PayTheoryProvider {
       guard order.fee == nil else {
         throw .usage(
           "bad_options",
-          "--fee goes with --fee-mode service_fee",
+          "--fee needs --fee-mode service_fee",
           "leave --fee out, or add --fee-mode service_fee"
         )
       }

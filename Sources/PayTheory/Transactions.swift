@@ -82,7 +82,7 @@ enum Transactions {
   static func refunded(_ transaction: JSONObject) throws(Fault) -> Int {
     if transaction["refunded_amount"] == .null { return 0 }
     guard let amount = transaction["refunded_amount"]?.boundedNumber else {
-      throw .unreadable("a payment that does not say how much of it was refunded")
+      throw .unreadable("a payment without its refunded amount")
     }
     return amount
   }

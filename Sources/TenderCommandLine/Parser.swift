@@ -76,7 +76,7 @@ package struct Parser {
     for name in typed.order where !command.options.contains(where: { $0.name == name }) {
       throw .usage(
         "unknown_option",
-        "--\(name) does not go with \(command.name)",
+        "--\(name) cannot be used with \(command.name)",
         "see: tender help \(command.name)"
       )
     }

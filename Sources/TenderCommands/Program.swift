@@ -217,7 +217,7 @@ package struct Program {
 extension Invocation {
   /// Whether it can move money: payments, and commands that finish them.
   fileprivate var mayPay: Bool {
-    command.work.writes || command.name == "batch" || has(Keys.finish)
+    command.work.writes || command.bounds == .anyProfile || has(Keys.finish)
   }
 }
 

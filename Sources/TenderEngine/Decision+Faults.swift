@@ -108,8 +108,8 @@ extension Payment {
   var notCaptured: Fault {
     conflict(
       code: "nothing_to_refund",
-      "\(name) is held, not captured: a part of it cannot be refunded",
-      hint: "to release all of it: tender cancel \(shellReference)"
+      "\(name) is held, not captured: a hold cannot be refunded in part",
+      hint: "to release the whole amount: tender cancel \(shellReference)"
     )
   }
 

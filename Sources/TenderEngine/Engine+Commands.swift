@@ -30,6 +30,26 @@ package struct CheckedOrder: Sendable {
   /// Why the order cannot be sent, such as missing credentials. A result that is in the journal is shown
   /// anyway.
   package let lack: Fault?
+  /// Whether the process that works on the payment was asked to stop.
+  fileprivate(set) var isUnderWay = false
+  /// The operation of an order that begins a payment, once `execute` has made it.
+  fileprivate(set) var draft: Operation?
+  /// The payment with its first attempt, to be recorded if the reference is new.
+  fileprivate(set) var first: Payment?
+
+  var terms: OpeningTerms {
+    OpeningTerms(
+      namesProvider: options.namesProvider,
+      hasOwnKey: order.placed != nil && options.idempotencyKey != nil
+    )
+  }
+
+  /// Whether the command undoes a payment. Then a request that is finished by undoing it did what was
+  /// asked.
+  var undoes: Bool { if case .cancel = order { true } else { false } }
+
+  /// The order that the provider gets at the first send; nil if the journal alone has all the data.
+  var sent: Order? { order.placed == nil ? order.reversal.map(Order.refund) : order }
 
   /// Records that a person agreed to a second refund without a name.
   package mutating func approveFurther() {
@@ -68,24 +88,25 @@ extension Engine {
     if let placed = checked.order.placed { return try begin(placed, checked) }
     guard case .cancel = checked.order else { return try change(checked) }
     if let found = checked.payment { try checkOwner(of: found) }
-    let isUnderWay = try stopUnderWay(checked.payment)
-    var report = try change(checked, isUnderWay: isUnderWay)
-    if isUnderWay { report.replayed = false }
+    var checked = checked
+    checked.isUnderWay = try stopUnderWay(checked.payment)
+    var report = try change(checked)
+    if checked.isUnderWay { report.replayed = false }
     return report.cancelled
   }
 
   /// Starts a payment, a mandate or a stored method.
   private func begin(_ placed: any PlacedOrder, _ checked: CheckedOrder) throws(Fault) -> Report {
     let reference = placed.reference
-    var change = Change(checked)
+    var checked = checked
+    let draft = try self.draft(placed)
+    checked.draft = draft
     // A command that lacks a prerequisite writes nothing.
-    if checked.lack == nil {
-      change.first = try added(try draft(placed), change, to: newPayment(reference))
-    }
-    let lock = try hold(reference, opening: change.first.map { ($0, change.terms) })
+    if checked.lack == nil { checked.first = try added(draft, checked, to: newPayment(reference)) }
+    let lock = try hold(reference, opening: checked.first.map { ($0, checked.terms) })
     defer { withExtendedLifetime(lock) {} }
     if provider.traits.isAtReader { journal.forgetStop(key(reference)) }
-    return try execute(change, on: key(reference))
+    return try execute(checked, on: key(reference))
   }
 
   /// Returns the operation of an order, with the fingerprints that identify it.
@@ -100,10 +121,18 @@ extension Engine {
 
   /// Decides about an order. If an operation would run, it must be one that the provider supports.
   func decision(on checked: CheckedOrder, _ payment: Payment?) throws(Fault) -> Decision {
+    // The stop came before anything was sent, or the stopped run undid the sale itself.
+    if checked.isUnderWay, let payment, payment.state.status == .cancelled,
+      let attempt = payment.attempt
+    {
+      return .replay(attempt.sequence)
+    }
     let (traits, now) = (provider.traits, clock.now)
     if let placed = checked.order.placed {
-      let isAgain = checked.options.newAttempt
-      return .transact(try draft(placed), on: payment, newAttempt: isAgain, traits)
+      var draft: Operation
+      if let known = checked.draft { draft = known } else { draft = try self.draft(placed) }
+      (draft.createdAt, draft.updatedAt) = (now, now)
+      return .transact(draft, on: payment, newAttempt: checked.options.newAttempt, traits)
     }
     guard let payment else { throw .unknownHandle(checked.handle) }
     let decision: Decision =
@@ -118,17 +147,15 @@ extension Engine {
   }
 
   /// Executes a command on an existing payment. A payment made elsewhere is added to the journal first.
-  ///
-  /// `isUnderWay`: the process that works on the payment was asked to stop.
-  private func change(_ checked: CheckedOrder, isUnderWay: Bool = false) throws(Fault) -> Report {
+  private func change(_ checked: CheckedOrder) throws(Fault) -> Report {
     let (found, handle) = (checked.payment, checked.handle)
     let reference = found?.reference ?? Reference(stored: handle)
     guard found != nil || provider.isID(handle) else { throw .unknownHandle(handle) }
-    let lock = try isUnderWay ? holdStopping(reference) : hold(reference)
+    let lock = try checked.isUnderWay ? holdStopping(reference) : hold(reference)
     defer { withExtendedLifetime(lock) {} }
-    if isUnderWay { journal.forgetStop(key(reference)) }
+    if checked.isUnderWay { journal.forgetStop(key(reference)) }
     if found == nil { try adopt(checked) }
-    return try execute(Change(checked, isUnderWay: isUnderWay), on: key(reference))
+    return try execute(checked, on: key(reference))
   }
 
   /// Adds a payment made elsewhere to the journal, with its id as its reference.

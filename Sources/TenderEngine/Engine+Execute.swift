@@ -2,58 +2,17 @@ import TenderModel
 
 /// The one way to change a payment: lock, load, decide, record, send, write the outcome, report.
 extension Engine {
-  /// The input of a command, besides the payment's reference.
-  struct Change {
-    let checked: CheckedOrder
-    /// Whether the process that worked on the payment was asked to stop.
-    let isUnderWay: Bool
-    /// The payment with its first attempt, to be recorded if the reference is new.
-    var first: Payment?
-
-    init(_ checked: CheckedOrder, isUnderWay: Bool = false) {
-      (self.checked, self.isUnderWay) = (checked, isUnderWay)
-    }
-
-    var order: Order { checked.order }
-    var options: Options { checked.options }
-
-    var terms: OpeningTerms {
-      OpeningTerms(
-        namesProvider: options.namesProvider,
-        hasOwnKey: order.placed != nil && options.idempotencyKey != nil
-      )
-    }
-
-    /// Whether the command undoes a payment. Then a request that is finished by undoing it did what was
-    /// asked.
-    var undoes: Bool { if case .cancel = order { true } else { false } }
-
-    /// The order that the provider gets at the first send; nil if the journal alone has all the data.
-    var sent: Order? { order.placed == nil ? order.reversal.map(Order.refund) : order }
-  }
-
   /// A limit above the number of unknown operations that any payment has.
   private static let mostRounds = 16
 
-  /// Decides from the payment under its lock; `payment` is nil if the reference is new.
-  private func decision(_ change: Change, _ payment: Payment?) throws(Fault) -> Decision {
-    // The stop came before anything was sent, or the stopped run undid the sale itself.
-    if change.isUnderWay, let payment, payment.state.status == .cancelled,
-      let attempt = payment.attempt
-    {
-      return .replay(attempt.sequence)
-    }
-    return try decision(on: change.checked, payment)
-  }
-
   /// Executes a command on the payment of a reference. The caller holds the lock.
-  func execute(_ change: Change, on key: ReferenceKey) throws(Fault) -> Report {
+  func execute(_ checked: CheckedOrder, on key: ReferenceKey) throws(Fault) -> Report {
     var payment = try journal.payment(key).map { found throws(Fault) in try synced(found) }
     var finished: (sequence: Int, isNew: Bool, outcome: Outcome?)?
     for _ in 0..<Self.mostRounds {
       try checkOwner(of: payment)
-      switch (try decision(change, payment), payment) {
-      case (.run(let draft), _): return try run(draft, change, on: payment, key)
+      switch (try decision(on: checked, payment), payment) {
+      case (.run(let draft), _): return try run(draft, checked, on: payment, key)
       case (.refuse(var fault), _):
         // The operation that this command has just finished is its result.
         if let payment, let finished, finished.isNew,
@@ -65,12 +24,12 @@ extension Engine {
         throw payment.map { completed(fault, for: $0) } ?? fault
       case (_, nil): throw .unknownHandle(key.reference.text)
       case (.replay(let sequence), let known?):
-        try checkKey(change.options.idempotencyKey, of: known, sequence)
+        try checkKey(checked.options.idempotencyKey, of: known, sequence)
         let own = finished?.sequence == sequence ? finished : nil
         let report = Report(known, known[sequence], replayed: own?.isNew != true)
         return own?.outcome.map(report.showing) ?? report
       case (.proceed(let sequence), let known?):
-        if let lack = change.checked.lack { throw lack }
+        if let lack = checked.lack { throw lack }
         return try perform(known, sequence) { progress throws(Fault) in
           try provider.proceed(progress)
         }
@@ -78,7 +37,7 @@ extension Engine {
         let found = try reconcile(known, sequence, .look).payment
         payment = found
         // The operation that was unknown is another refund. This command ends, and its refund is not sent.
-        if !change.undoes, case .refund(let request) = change.order,
+        if !checked.undoes, case .refund(let request) = checked.order,
           let earlier = found[sequence], earlier.isReversal
         {
           throw found.earlierRefundResolved(earlier, request)
@@ -88,7 +47,7 @@ extension Engine {
         payment = ended.payment
         let isReversal = ended.payment[sequence]?.isReversal == true
         finished = (sequence, ended.doneNow || isReversal, ended.outcome)
-        if change.undoes, ended.payment.state.status == .cancelled {
+        if checked.undoes, ended.payment.state.status == .cancelled {
           return Report(ended.payment, ended.payment[sequence], replayed: false)
         }
       }
@@ -110,27 +69,27 @@ extension Engine {
   /// Records an operation and sends it.
   private func run(
     _ draft: Operation,
-    _ change: Change,
+    _ checked: CheckedOrder,
     on known: Payment?,
     _ key: ReferenceKey
   ) throws(Fault) -> Report {
-    if let lack = change.checked.lack { throw lack }
+    if let lack = checked.lack { throw lack }
     if !draft.isAttempt, let known { try checkSealed(known) }
     var payment: Payment
-    if known == nil, let first = change.first {
+    if known == nil, let first = checked.first {
       payment = first
     } else {
-      payment = try added(draft, change, to: known ?? newPayment(key.reference))
+      payment = try added(draft, checked, to: known ?? newPayment(key.reference))
     }
     let sequence = payment.operations.last?.sequence ?? 0
-    try checkKey(change.options.idempotencyKey, of: payment, sequence)
+    try checkKey(checked.options.idempotencyKey, of: payment, sequence)
     let looksFirst =
       try known.map { known throws(Fault) in
         try hasRefused(payment[sequence] ?? draft, known)
       } ?? false
     if looksFirst, draft.isReversal, let known { try checkRefunds(of: known) }
     if draft.isAttempt {
-      payment = try journal.open(payment, change.terms, .process)
+      payment = try journal.open(payment, checked.terms, .process)
       say("prepared")
     }
     return try perform(payment, sequence) { progress throws(Fault) in
@@ -138,7 +97,7 @@ extension Engine {
         try reserve(draft, of: progress.payment, on: original)
       }
       if looksFirst, draft.isAttempt, let made = try foundAfterAll(progress) { return made }
-      return try provider.perform(change.sent, progress)
+      return try provider.perform(checked.sent, progress)
     }
   }
 
@@ -207,16 +166,20 @@ extension Engine {
 
   /// Returns a payment with one more operation. Operations whose process died before the send become
   /// `failed`.
-  func added(_ draft: Operation, _ change: Change, to known: Payment) throws(Fault) -> Payment {
+  func added(
+    _ draft: Operation,
+    _ checked: CheckedOrder,
+    to known: Payment
+  ) throws(Fault) -> Payment {
     var payment = known
     for dead in payment.operations where dead.state.name == .prepared && dead.link == nil {
       try payment.move(dead.sequence, .fail, to: .failed, at: clock.now) { $0.preparation = nil }
     }
-    if draft.isAttempt, let order = change.order.placed {
+    if draft.isAttempt, let placed = checked.order.placed {
       payment.merchant = provider.merchant
-      order.describe(&payment)
+      placed.describe(&payment)
     }
-    append(draft, to: &payment, own: change.options.idempotencyKey)
+    append(draft, to: &payment, own: checked.options.idempotencyKey)
     return payment
   }
 
@@ -260,7 +223,7 @@ extension Engine {
       .unknown,
       effect: .unknown,
       code: "outcome_unknown",
-      "the answer names \(id), which is the id of another operation in the journal: what was sent is "
+      "the answer names \(id), the id of another operation in the journal: the result of the request is "
         + "unknown"
     )
   }
@@ -322,7 +285,8 @@ extension Engine {
     if case .waiting(_?) = progress.before, fault.effect == .none,
       fault.kind.isStop
     {
-      fault.message = "stopped by a signal while it waits for its payer, who can still authorize it"
+      fault.message =
+        "stopped by a signal while it waits for the payer: the payer can still authorize it"
       fault.hint =
         "the same command goes on; to stop it: tender cancel "
         + progress.payment.shellReference

@@ -73,7 +73,7 @@ package final class Progress {
       operation.id = id ?? operation.id
       operation.amount = amount ?? operation.amount
     }
-    try replace(next, sendingNext ? nil : "preparation kept")
+    try replace(next, sendingNext ? nil : "preparation stored")
   }
 
   /// Takes over the next payment. With a note, it is written first.

@@ -60,7 +60,7 @@ extension SQLiteJournal {
       }
       let computed = PaymentRow.values(found.with(found.operations, observed))
       if !computed.changes(from: row).isEmpty {
-        problems.append("what \(name(row)) comes to is not what its operations say")
+        problems.append("the stored status or amounts of \(name(row)) do not match its operations")
       }
       return problems.count < Self.most
     }

@@ -177,7 +177,7 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     }
     throw .state(
       "state_unusable",
-      "the journal is being read: what was erased from it stays on the disk for now",
+      "the journal is being read: erased data stays on the disk for now",
       "any later command finishes it"
     )
   }

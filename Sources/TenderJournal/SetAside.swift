@@ -45,7 +45,7 @@ package final class SetAside {
         let count = slot == 0 ? Self.slotCount : 1
         guard isThere || PlainFile.allocate(file, Self.slotSize * count, at: position) else {
           PlainFile.unlock(file, at: position)
-          throw .unusable(path, "there is no room for what the payment comes to")
+          throw .unusable(path, "there is no room for the result of the payment")
         }
         slots[row] = slot
         return

@@ -55,7 +55,7 @@ package struct Address: Sendable, Hashable {
 package enum PostalCode {
   /// Returns whether a text has the shape of a postal code of the country. Without a country, any shape fits.
   ///
-  /// Case, and spaces and dashes between groups, do not matter. For a country without a pattern here, 2 to 10
+  /// Case, and spaces and dashes between groups, do not matter. For a country without a shape, 2 to 10
   /// letters and digits are accepted.
   package static func fits(_ text: String, country: String?) -> Bool {
     guard (2...12).contains(text.utf8.count) else { return false }
@@ -68,12 +68,14 @@ package enum PostalCode {
       default: return false
       }
     }
-    let two = country.flatMap(CountryCode.twoLetters)
-    guard let two, let shapes = Self.shapes[two] else { return (2...10).contains(squeezed.count) }
+    let shapes = country.flatMap(CountryCode.row)?.dropFirst(2) ?? []
+    guard !shapes.isEmpty else { return (2...10).contains(squeezed.count) }
     return shapes.contains { Self.matches(squeezed, $0) }
   }
 
-  private static func matches(_ code: [UInt8], _ shape: String) -> Bool {
+  /// Returns whether a code has a shape of `Countries.txt`: 9 is a digit, @ a letter, * either.
+  /// Separators are left out.
+  private static func matches(_ code: [UInt8], _ shape: Substring) -> Bool {
     guard code.count == shape.utf8.count else { return false }
     return zip(code, shape.utf8).allSatisfy { byte, kind in
       switch kind {
@@ -84,39 +86,4 @@ package enum PostalCode {
       }
     }
   }
-
-  /// In a shape, 9 is a digit, @ a letter, * either. Separators are left out.
-  private static let shapes: [String: [String]] = {
-    var table: [String: [String]] = [
-      "US": ["99999", "999999999"], "PR": ["99999", "999999999"], "GU": ["99999", "999999999"],
-      "VI": ["99999", "999999999"], "CA": ["@9@9@9"], "IE": ["@9*****", "@99****"],
-      "GB": ["@99@@", "@999@@", "@@99@@", "@@999@@", "@9@9@@", "@@9@9@@"],
-      "NL": ["9999@@"], "BR": ["99999999"], "JP": ["9999999"], "CL": ["9999999"],
-      "IL": ["9999999", "99999"], "PT": ["9999999", "9999"], "AR": ["9999", "@9999@@@"],
-      "MT": ["@@@9999"], "BM": ["@@99", "@@@@"], "BN": ["@@9999"], "SZ": ["@999"],
-      "TW": ["999", "99999", "999999"], "IR": ["9999999999", "99999"], "IS": ["999"],
-      "FO": ["999", "FO999"], "LS": ["999"], "MG": ["999"], "PG": ["999"], "OM": ["999"],
-      "BH": ["999", "9999"], "LV": ["LV9999", "9999"], "AD": ["AD999"], "MD": ["MD9999", "9999"],
-      "AZ": ["AZ9999", "9999"], "BB": ["BB99999"], "KY": ["KY99999"], "VC": ["VC9999"],
-      "LT": ["99999", "LT99999"], "LU": ["9999", "L9999"], "SI": ["9999", "SI9999"],
-      "FI": ["99999", "FI99999"], "AX": ["22999", "AX22999"], "SE": ["99999", "SE99999"],
-      "JE": ["JE99@@", "JE999@@"], "GG": ["GY99@@", "GY999@@"], "IM": ["IM99@@", "IM999@@"],
-      "GI": ["GX111AA"], "FK": ["FIQQ1ZZ"], "VG": ["VG9999"], "SO": ["@@99999"],
-    ]
-    let four =
-      "AF AL AM AT AU BD BE BG CH CV CX CY DK ET GE GL GW HT HU LI LR MK MZ NE NO NZ PH PY "
-      + "TN VE ZA SJ CC NF"
-    for country in four.split(separator: " ") { table[String(country)] = ["9999"] }
-    let five =
-      "BA CR CU DE DO DZ EE EG ES FR GT HN HR ID IQ IT JO KE KR KW LA LK MA MC ME MM MQ MX "
-      + "MY NC NI NP PE PF PK PL PM RE RS SA SD SM SN TH TR UA UY VA WF XK YT ZM GF GP BL MF GR CZ "
-      + "SK BT MV TZ"
-    for country in five.split(separator: " ") { table[String(country)] = ["99999"] }
-    let six = "BY CN CO EC IN KG KZ MN NG RO RU SG TJ TM UZ VN"
-    for country in six.split(separator: " ") { table[String(country)] = ["999999"] }
-    for country in ["NI", "SA", "EC", "CR", "KR", "VN"] {
-      table[country] = ["99999", "999999", "999999999"]
-    }
-    return table
-  }()
 }

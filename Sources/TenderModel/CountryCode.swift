@@ -1,46 +1,15 @@
 /// The country codes of ISO 3166-1, with two and with three letters.
 package enum CountryCode {
   /// Returns whether a text is a country code in capital letters.
-  package static func isKnown(_ code: String) -> Bool { twoLetters(code) != nil }
+  package static func isKnown(_ code: String) -> Bool { row(of: code) != nil }
 
-  /// Returns the two-letter code for a code of two or three letters; nil if the code is unknown.
-  package static func twoLetters(_ code: String) -> String? {
-    switch code.utf8.count {
-    case 2: twoLetterCodes.contains(code) ? code : nil
-    case 3: byThreeLetters[code]
-    default: nil
-    }
+  /// Returns the two letters, the three letters and the shapes of postal codes of a country.
+  ///
+  /// The file is searched rather than parsed, because a command looks up one code.
+  static func row(of code: String) -> [Substring]? {
+    let place = code.utf8.count == 3 ? 3 : 0
+    guard code.utf8.count == place || code.utf8.count == 2 else { return nil }
+    return EmbeddedText.named("TenderModel/Countries.txt").split(separator: "\n")
+      .first { $0.dropFirst(place).prefix(code.utf8.count) == code }?.split(separator: " ")
   }
-
-  private static let twoLetterCodes = Set(byThreeLetters.values)
-
-  private static let byThreeLetters: [String: String] = {
-    var codes: [String: String] = [:]
-    for pair in pairs.split(whereSeparator: \.isWhitespace) {
-      codes[String(pair.dropFirst(2))] = String(pair.prefix(2))
-    }
-    return codes
-  }()
-
-  /// The two-letter and the three-letter code of each of the 249 countries and territories.
-  private static let pairs = """
-    AFAFG AXALA ALALB DZDZA ASASM ADAND AOAGO AIAIA AQATA AGATG ARARG AMARM AWABW AUAUS
-    ATAUT AZAZE BSBHS BHBHR BDBGD BBBRB BYBLR BEBEL BZBLZ BJBEN BMBMU BTBTN BOBOL BQBES
-    BABIH BWBWA BVBVT BRBRA IOIOT BNBRN BGBGR BFBFA BIBDI CVCPV KHKHM CMCMR CACAN KYCYM
-    CFCAF TDTCD CLCHL CNCHN CXCXR CCCCK COCOL KMCOM CGCOG CDCOD CKCOK CRCRI CICIV HRHRV
-    CUCUB CWCUW CYCYP CZCZE DKDNK DJDJI DMDMA DODOM ECECU EGEGY SVSLV GQGNQ ERERI EEEST
-    SZSWZ ETETH FKFLK FOFRO FJFJI FIFIN FRFRA GFGUF PFPYF TFATF GAGAB GMGMB GEGEO DEDEU
-    GHGHA GIGIB GRGRC GLGRL GDGRD GPGLP GUGUM GTGTM GGGGY GNGIN GWGNB GYGUY HTHTI HMHMD
-    VAVAT HNHND HKHKG HUHUN ISISL ININD IDIDN IRIRN IQIRQ IEIRL IMIMN ILISR ITITA JMJAM
-    JPJPN JEJEY JOJOR KZKAZ KEKEN KIKIR KPPRK KRKOR KWKWT KGKGZ LALAO LVLVA LBLBN LSLSO
-    LRLBR LYLBY LILIE LTLTU LULUX MOMAC MGMDG MWMWI MYMYS MVMDV MLMLI MTMLT MHMHL MQMTQ
-    MRMRT MUMUS YTMYT MXMEX FMFSM MDMDA MCMCO MNMNG MEMNE MSMSR MAMAR MZMOZ MMMMR NANAM
-    NRNRU NPNPL NLNLD NCNCL NZNZL NINIC NENER NGNGA NUNIU NFNFK MKMKD MPMNP NONOR OMOMN
-    PKPAK PWPLW PSPSE PAPAN PGPNG PYPRY PEPER PHPHL PNPCN PLPOL PTPRT PRPRI QAQAT REREU
-    ROROU RURUS RWRWA BLBLM SHSHN KNKNA LCLCA MFMAF PMSPM VCVCT WSWSM SMSMR STSTP SASAU
-    SNSEN RSSRB SCSYC SLSLE SGSGP SXSXM SKSVK SISVN SBSLB SOSOM ZAZAF GSSGS SSSSD ESESP
-    LKLKA SDSDN SRSUR SJSJM SESWE CHCHE SYSYR TWTWN TJTJK TZTZA THTHA TLTLS TGTGO TKTKL
-    TOTON TTTTO TNTUN TRTUR TMTKM TCTCA TVTUV UGUGA UAUKR AEARE GBGBR USUSA UMUMI UYURY
-    UZUZB VUVUT VEVEN VNVNM VGVGB VIVIR WFWLF EHESH YEYEM ZMZMB ZWZWE
-    """
 }

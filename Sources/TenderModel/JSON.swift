@@ -49,17 +49,6 @@ extension JSON {
     if case .array(let array) = self { array } else { nil }
   }
 
-  /// Whether this is null, an empty string, an empty array or an empty object.
-  package var isEmpty: Bool {
-    switch self {
-    case .null: true
-    case .string(let text): text.isEmpty
-    case .array(let elements): elements.isEmpty
-    case .object(let object): object.members.isEmpty
-    default: false
-    }
-  }
-
   /// The value without null members in any object.
   fileprivate var withoutNulls: JSON {
     switch self {

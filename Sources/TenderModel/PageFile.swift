@@ -1,5 +1,3 @@
-internal import CLibraries
-
 /// A file of texts for people: topics of help, and explanations.
 ///
 /// A section begins with `# TITLE`. Lines `field: value` may follow; after an empty line comes the body. The
@@ -37,21 +35,7 @@ package struct PageFile: Sendable {
 
   /// The file of a room, which was embedded at build.
   package static func embedded(_ room: String) -> PageFile {
-    guard let text = texts.first(where: { $0.room == room })?.text else {
-      preconditionFailure("\(room) has no pages")
-    }
-    return certain { () throws(Flaw) in try PageFile(text) }
-  }
-
-  /// Every embedded file, by its room.
-  package static var texts: [(room: String, text: String)] {
-    var texts: [(String, String)] = []
-    while let pages = unsafe tender_pages_at(texts.count) {
-      let bytes = unsafe UnsafeBufferPointer(start: pages.pointee.bytes, count: pages.pointee.count)
-      let text = unsafe String(decoding: bytes, as: UTF8.self)
-      texts.append((unsafe String(cString: pages.pointee.room), text))
-    }
-    return texts
+    certain { () throws(Flaw) in try PageFile(EmbeddedText.named(room + "/Pages.txt")) }
   }
 
   /// Reads an embedded file. It has no flaw, since a test has read all of it.

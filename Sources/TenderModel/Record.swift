@@ -31,20 +31,4 @@ extension Fault {
     fields["retry"] = .object(again)
     return fields
   }
-
-  /// Reads a fault from the member that `record` wrote; nil if it has another shape.
-  package init?(record: JSONObject, result: JSONObject?) {
-    guard let code = record.text("code"), let message = record.text("message"),
-      let exit = record["exit"]?.wholeNumber,
-      let kind = Kind.allCases.first(where: { Int($0.exitStatus) == exit })
-    else { return nil }
-    self.init(
-      kind,
-      effect: record.text("effect").flatMap(Effect.init(rawValue:)) ?? .none,
-      code: code,
-      message,
-      hint: record.text("hint"),
-      result: result
-    )
-  }
 }

@@ -127,9 +127,6 @@ package final class Redactor: Sendable {
   }
 
   /// Learns a short secret, which is replaced as a whole word in a provider's text.
-  package func learnShort(_ secret: String) { learnShort(Secret(secret)) }
-
-  /// Learns a short secret, which is replaced as a whole word in a provider's text.
   package func learnShort(_ secret: borrowing Secret) {
     known.withLock { known in
       unsafe secret.withBytes { bytes in unsafe known.words.insertWord(bytes) }

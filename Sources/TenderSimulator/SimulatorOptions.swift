@@ -101,7 +101,7 @@ extension Fault {
     Fault(
       .usage,
       code: "bad_value",
-      "--sim-fault \(fault.quotedForMessage) does not go with a served simulator",
+      "--sim-fault \(fault.quotedForMessage) cannot be used with a served simulator",
       hint: "stop the server to refuse connections, or use --env simulator without base addresses"
     )
   }

@@ -93,8 +93,6 @@ package struct FaultTable: Sendable {
 
   func point(_ name: String) -> Point? { points.first { $0.name == name } }
 
-  var pointNames: [String] { points.map(\.name) }
-
   private static func meaning(_ what: String) -> String {
     common[String(what.prefix { $0 != "=" })]
       ?? (what.hasPrefix("http-")

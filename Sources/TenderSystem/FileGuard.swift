@@ -77,7 +77,7 @@ package enum FileGuard {
     if let (folder, why, mending) = problemAbove(path, home: nil) {
       throw .usage(
         "file_too_open",
-        "\(option): \(folder) \(why), who could replace \(path.quotedForMessage)",
+        "\(option): \(folder) \(why): others could replace \(path.quotedForMessage)",
         mending ?? "use a program in another folder"
       )
     }
@@ -140,7 +140,7 @@ package enum FileGuard {
       let other = "choose another --state-dir"
       throw .stateTooOpen(
         parent,
-        "\(why), who could move the state folder away",
+        "\(why): others could move the state folder away",
         mending.map { "\($0), or \(other)" } ?? other
       )
     }

@@ -79,7 +79,7 @@ package final class Signals: Interruption {
     var set = Self.taken
     while true {
       var number: Int32 = 0
-      guard unsafe sigwait(&set, &number) == 0 else { continue }
+      guard unsafe sigwait(&set, &number) == 0 else { return }
       take(number)
     }
   }

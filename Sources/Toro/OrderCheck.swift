@@ -42,7 +42,7 @@ extension ToroProvider {
     guard order.gratuity == nil || order.gratuityMenu.isEmpty else {
       throw .usage(
         "bad_options",
-        "--gratuity does not go with a gratuity menu on the reader",
+        "--gratuity cannot be used with a gratuity menu on the reader",
         "leave one of them out (toro.gratuity_enabled in the profile counts as --gratuity-menu)"
       )
     }
@@ -62,7 +62,7 @@ extension ToroProvider {
       throw .usage("bad_options", "a refund has no gratuity", "leave it out")
     }
     guard order.captures else {
-      throw .usage("bad_options", "--no-capture does not go with --type refund", "leave it out")
+      throw .usage("bad_options", "--no-capture cannot be used with --type refund", "leave it out")
     }
     guard let receipt = order.original else {
       throw .usage(
@@ -103,7 +103,7 @@ extension ToroProvider {
     throw Fault(
       .refused,
       code: "signature_not_asked",
-      "a signature may have to be compared, and there is nobody to ask",
+      "a signature may have to be compared, and there is no terminal to ask on",
       hint: "add --signature-matches yes or no"
     )
   }

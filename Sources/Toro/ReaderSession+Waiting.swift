@@ -62,7 +62,7 @@ extension ReaderSession {
       let objects = message.template.objects + (TLV.read(message.body) ?? [])
       guard let value = objects[tag: 0xdfa208], let choice = Self.number(value),
         order.gratuityMenu.indices.contains(choice - 1)
-      else { return fail(.deviceError, "the reader's gratuity menu answered no choice of it") }
+      else { return fail(.deviceError, "the reader's gratuity menu answered no listed choice") }
       let chosen = order.gratuityMenu[choice - 1]
       // Half a minor unit is rounded up.
       let amount = (order.amount.minorUnits * chosen + 50) / 100

@@ -330,7 +330,7 @@ extension SaleRunner {
     fields["captured"] = false
     var result = error.result(signatureVerificationFailed ? nil : why, receipt: fields)
     result["state"] = .string(TransactionState.cancelled.rawValue)
-    let fault = Fault.undone(code: code, "\(why); what had been authorised was undone")
+    let fault = Fault.undone(code: code, "\(why); the authorization was undone")
     return outcome(.cancelled, result, fault)
   }
 

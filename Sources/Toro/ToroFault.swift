@@ -116,7 +116,7 @@ extension Fault {
     .toro(
       .transactionAlreadyStarted,
       "another transaction is under way on \(device.quotedForMessage)",
-      hint: "wait until it ends or cancel it by its own reference; then run the same command again"
+      hint: "wait until it ends or cancel it by its reference; then run the same command again"
     )
   }
 

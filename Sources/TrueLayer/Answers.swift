@@ -219,7 +219,7 @@ extension Fault {
     Fault(
       .pending,
       code: "input_missing",
-      "the bank wants \(what), and there is nobody to ask",
+      "the bank wants \(what), and there is no terminal to ask on",
       hint: "give it, and run the same command again"
     )
   }

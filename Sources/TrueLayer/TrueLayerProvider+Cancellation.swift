@@ -226,7 +226,7 @@ extension Fault {
   static func requestLost(_ payment: Payment) -> Fault {
     .conflict(
       "creation_lost",
-      "what was sent for \(payment.reference.quotedForMessage) is no longer in the journal",
+      "the request sent for \(payment.reference.quotedForMessage) is no longer in the journal",
       "look for its reference in TrueLayer's Console"
     )
   }

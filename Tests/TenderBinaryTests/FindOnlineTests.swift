@@ -79,7 +79,7 @@ import Testing
       let other = ["find", "--provider", "toro", "--account-code", "x", "--json"]
       let refused = try binary.run(other + more)
       #expect(refused.status == 2)
-      #expect(refused.errors.contains("--account-code does not go with toro"))
+      #expect(refused.errors.contains("--account-code cannot be used with toro"))
     }
     #expect(try binary.run("journal", "list", "--online", "--json").status == 2)
   }

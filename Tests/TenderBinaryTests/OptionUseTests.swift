@@ -139,13 +139,38 @@ import Testing
       let refused = try binary.run(words + ["--interval", "1s", "--json"])
       #expect(refused.status == 2, "\(words)")
       #expect(refused.errorRecord["error"]?["code"] == "bad_options", "\(words)")
-      #expect(refused.errorRecord["error"]?["message"] == "--interval goes with --wait")
+      #expect(refused.errorRecord["error"]?["message"] == "--interval needs --wait")
     }
     let shown = try binary.run("journal", "list", "--json").records
     #expect(shown.map { $0.text("status") } == ["succeeded", "requires_confirmation"])
     #expect(try binary.run(["confirm", "H", "--interval", "1s", "--wait", "2s"]).status == 0)
     let bank = Works.words(Works.bank("B")) + ["--interval", "100ms"]
     #expect(try binary.run(bank).status == 0)
+  }
+
+  /// Each capability that `tender providers` lists is a command of the module, with options that it uses.
+  @Test func `lists as capabilities what each module takes`() {
+    var judged = 0
+    for module in Self.catalogue.modules {
+      for capability in module.capabilities {
+        let words = capability.name.split(separator: " ").map(String.init)
+        let name = words.prefix { !$0.hasPrefix("--") }.joined(separator: " ")
+        guard let command = Self.catalogue.commands.first(where: { $0.name == name }) else {
+          continue
+        }
+        let options = words.filter { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
+        let isTaken = command.work.isLocal || module.takes(command)
+        let isUsed = options.allSatisfy { option in
+          command.options.contains { $0.name == option }
+            && command.users(of: option)?.contains(module.name.text) != false
+        }
+        let place = "\(module.name.text): \(capability.name)"
+        #expect(isTaken == (capability.isSupported || !options.isEmpty), "\(place)")
+        if capability.isSupported { #expect(isUsed, "\(place)") }
+        judged += 1
+      }
+    }
+    #expect(judged > 20)
   }
 
   /// Only options that every provider uses are shared. Each module's options are used somewhere.

@@ -17,7 +17,6 @@ import Testing
   }
 
   static let card = "5555555555554444"
-  static let code = "987"
   static let account = "000123456789"
   static let secret = "sk-live-very-secret-4711"
 

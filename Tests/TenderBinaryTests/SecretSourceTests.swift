@@ -7,7 +7,6 @@ import Testing
 @Suite struct SecretSourceTests {
   private static let staging = "acme-paytheorystudy-00112233445566778899aabbccddeeff"
   private static let lab = "shop-paytheorylab-00112233445566778899aabbccddeeff"
-  private static let live = "acme-paytheory-00112233445566778899aabbccddeeff"
   private static let unreachable = [
     "TENDER_PAYTHEORY_TOKEN_URL": "http://127.0.0.1:1",
     "TENDER_PAYTHEORY_SOCKET_URL": "ws://127.0.0.1:1",
@@ -85,7 +84,7 @@ import Testing
 
   private static let both =
     "paytheory.api_key_file of profile 'a'; TENDER_PAYTHEORY_API_KEY is ignored: "
-    + "the profile has its own"
+    + "the profile sets another value"
 
   @Test(arguments: [
     Order(testDescription: "none", inProfile: false, uses: "", says: ""),

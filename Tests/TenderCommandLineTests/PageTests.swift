@@ -8,15 +8,27 @@ import Testing
 
 /// The files of texts that are embedded at build.
 @Suite struct PageTests {
-  static let rooms = PageFile.texts.map(\.room)
+  static let rooms = EmbeddedText.all.map(\.path).filter { $0.hasSuffix("/Pages.txt") }
+    .map { String($0.prefix { $0 != "/" }) }
+
+  @Test func `embeds every text file beside the code`() throws {
+    let root = Project.path("Sources")
+    let files = FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? []
+    let texts = files.filter { $0.hasSuffix(".txt") || $0.hasSuffix(".graphql") }
+    let scripts = ["_tender", "tender.bash", "tender.fish"].map { "../completions/" + $0 }
+    #expect(Set(EmbeddedText.all.map(\.path)) == Set(texts + scripts))
+    for (path, text) in EmbeddedText.all {
+      #expect(try Project.text("Sources/" + path) == text, "\(path)")
+      #expect(EmbeddedText.named(path) == text)
+    }
+  }
 
   /// The other kinds of sections, besides topics and the terms of a subject.
   static let others = ["quote", "assumptions", "profiles", "simulation"]
 
   @Test(arguments: rooms)
-  func `is embedded as it is on the disk, and read whole`(_ room: String) throws {
+  func `is read whole`(_ room: String) throws {
     let text = try Project.text("Sources/\(room)/Pages.txt")
-    #expect(PageFile.texts.first { $0.room == room }?.text == text)
     for line in text.split(separator: "\n") {
       let isPlain = line.count <= 110 && line.last != " " && !line.contains("\t")
       #expect(isPlain, "\(line)")
@@ -42,7 +54,7 @@ import Testing
     #expect(Set(names).count == names.count)
     // Every placeholder is replaced.
     for topic in topics { #expect(!topic.body.isEmpty) }
-    let files = PageFile.texts.flatMap { (try? PageFile($0.text).sections) ?? [] }
+    let files = Self.rooms.flatMap { PageFile.embedded($0).sections }
     #expect(topics.count == files.count { $0.title.hasPrefix("topic ") })
   }
 

@@ -125,7 +125,7 @@ import Testing
     ),
     Bad(
       line: "confirm A --rest",
-      message: "--rest does not go with confirm",
+      message: "--rest cannot be used with confirm",
       hint: "see: tender help confirm"
     ),
     Bad(

@@ -13,12 +13,6 @@ import Testing
     #expect(DisplayWidth.columns(text) == columns)
   }
 
-  @Test func `cuts before a character that does not fit whole`() {
-    #expect(DisplayWidth.prefix("日本語", columns: 5) == "日本")
-    #expect(DisplayWidth.prefix("日本語", columns: 4) == "日本")
-    #expect(DisplayWidth.prefix("abc", columns: 9) == "abc")
-  }
-
   @Test(.enabled(if: Judge.has("unicodedata"), "python3 is not installed"))
   func `agrees with another implementation`() throws {
     let judge = try Judge("widths.py")

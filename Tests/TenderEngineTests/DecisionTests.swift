@@ -96,7 +96,7 @@ import Testing
     ]
 
   @Test(arguments: endings)
-  func `does what the contract says`(_ ending: Ending) throws {
+  func `does what the payment model says`(_ ending: Ending) throws {
     func till() throws -> Till<Scripted> {
       let till = Till(Scripted(ending.traits, ending.act))
       _ = try till.transact(hold: ending.holds)

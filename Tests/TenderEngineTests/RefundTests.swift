@@ -267,7 +267,7 @@ import Testing
     dead.name = name
     dead.key = "K"
     let sequence = payment.append(dead)
-    try till.journal.update(&payment, sequence, note: "preparation kept", .power)
+    try till.journal.update(&payment, sequence, note: "preparation stored", .power)
     #expect(try left(till) == [0, 0, 1000])
     #expect(try till.refund(300, name: name, key: "K") == "partially_refunded, refund 2: succeeded")
     #expect(till.provider.heard() == ["send refund 2 300"])

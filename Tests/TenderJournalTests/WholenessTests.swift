@@ -376,7 +376,7 @@ private import Glibc
     ),
     ("UPDATE preparation SET text = 'plain:{}'", "the row of 'A' does not match its checksum"),
     ("UPDATE observation SET at = 7", "an observation of 'A' does not match its checksum"),
-    ("DELETE FROM observation", "what 'A' comes to is not what its operations say"),
+    ("DELETE FROM observation", "the stored status or amounts of 'A' do not match its operations"),
   ])
   func `notices where payment, operations and observations differ`(
     _ change: String,

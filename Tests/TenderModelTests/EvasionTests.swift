@@ -13,7 +13,7 @@ import Testing
     redactor.learn(number)
     redactor.learn(token)
     redactor.learn("000918273645")
-    if short { redactor.learnShort("937") }
+    if short { redactor.learnShort(Secret("937")) }
     return redactor
   }
 

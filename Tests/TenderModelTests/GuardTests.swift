@@ -56,7 +56,7 @@ import Testing
     let redactor = Redactor()
     redactor.learn("0000000016")
     redactor.learn("super-secret")
-    redactor.learnShort("123")
+    redactor.learnShort(Secret("123"))
     #expect(redactor.redact("no 0000000016 super-secret") == "no [redacted] [redacted]")
     for echo in [
       "000-000-0016", "0, 0, 0, 0, 0, 0, 0, 0, 1, 6", "00000000160000000016", "0000%20000016",

@@ -80,7 +80,7 @@ struct SecretTests {
         let redactor = Redactor()
         redactor.learn(Secret(number))
         redactor.learn(number: number)
-        redactor.learnShort(String(code))
+        redactor.learnShort(Secret(String(code)))
         for text in [
           #"{"number":"\#(number)","security_code":"\#(code)","x":1}"#,
           #"{"security_code":"\#(code)","number":"\#(number)"}"#, "\(code) \(number)",

@@ -41,8 +41,6 @@ final class World {
   /// The announced states.
   var announced: [String] { states.all }
 
-  static let privateKey = BankCatalog.privateKey
-
   /// Returns an engine with the in-process simulator, as a new process would have it.
   func engine(
     scenario: String? = nil,

@@ -90,7 +90,7 @@ import TrueLayer
     #expect(fault?.exitStatus == 143)
     #expect(
       fault?.message
-        == "stopped by a signal while it waits for its payer, who can still authorize it"
+        == "stopped by a signal while it waits for the payer: the payer can still authorize it"
     )
     #expect(try world.latest(WireTests.id)?.state.status == .requiresAction)
   }

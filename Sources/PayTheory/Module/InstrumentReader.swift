@@ -69,7 +69,7 @@ struct InstrumentReader {
     guard env == .live else { return }
     throw .usage(
       "test_data_on_live",
-      "\(option) does not go with --env live",
+      "\(option) cannot be used with --env live",
       "use --instrument-stdin"
     )
   }
@@ -237,7 +237,7 @@ struct InstrumentReader {
         .refused,
         code: "no_instrument",
         cause: .noInstrument,
-        "there is no instrument, and nobody to ask for one",
+        "there is no instrument, and no terminal to ask on",
         hint: "pass --instrument-stdin, or --test-card visa off live; see: tender help instruments"
       )
     }
@@ -264,7 +264,10 @@ extension Fault {
   }
 
   fileprivate static func methodMismatch(_ method: Instrument.Method, _ other: String) -> Fault {
-    .badOptions("--method \(method.rawValue) does not go with \(other)", hint: "leave --method out")
+    .badOptions(
+      "--method \(method.rawValue) cannot be used with \(other)",
+      hint: "leave --method out"
+    )
   }
 }
 

@@ -42,7 +42,7 @@ extension Fault {
   /// Base addresses are for tests and proxies, never for live money.
   package static func basesOnLive(_ variables: String) -> Fault {
     Fault.badAddress(
-      "base addresses do not go with --env live",
+      "base addresses cannot be used with --env live",
       hint: "unset \(variables)"
     )
   }

@@ -33,7 +33,7 @@ package struct Invocation: Sendable {
         continue
       }
       throw .badOptions(
-        "--\(option.name) does not go with \(provider.text)",
+        "--\(option.name) cannot be used with \(provider.text)",
         hint: "it is for --provider \(users.joined(separator: " or "))"
       )
     }

@@ -80,7 +80,7 @@ package struct OptionReader {
     }
     guard amount != nil || !invocation.has(Keys.currency) else {
       throw .badOptions(
-        "--currency goes with --amount",
+        "--currency needs --amount",
         hint: "leave --currency out for the whole payment"
       )
     }

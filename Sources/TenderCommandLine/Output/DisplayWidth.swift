@@ -14,17 +14,6 @@ package enum DisplayWidth {
     return text.reduce(0) { $0 + columns($1) }
   }
 
-  /// Returns the characters from the start that fit into some columns.
-  package static func prefix(_ text: String, columns limit: Int) -> String {
-    var left = limit
-    return String(
-      text.prefix { character in
-        left -= columns(character)
-        return left >= 0
-      }
-    )
-  }
-
   private static func columns(_ character: Character) -> Int {
     var width = 0
     for scalar in character.unicodeScalars {

@@ -208,7 +208,7 @@ struct DoctorCommand: CommandWork {
       Check("journal-key") { () throws(Fault) in
         let key = try composition.fleetKey()
         return key.map { "the fleet's key is \($0.name)" }
-          ?? "TENDER_JOURNAL_KEY_FILE is not set: what is held here no other machine can confirm"
+          ?? "TENDER_JOURNAL_KEY_FILE is not set: no other machine can confirm a payment held here"
       },
       later("journal-tls") { facts throws(Fault) in try facts.security() },
       later("journal-clock") { facts throws(Fault) in try facts.clock() },

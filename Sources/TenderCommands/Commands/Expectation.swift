@@ -16,7 +16,7 @@ struct Expectation: Sendable {
       let unused: [any OptionKey] = [Keys.expect, Keys.wait, Keys.interval, Keys.events]
       if let option = invocation.given(among: unused).first {
         throw .badOptions(
-          "--\(option.name) does not go with --dry-run",
+          "--\(option.name) cannot be used with --dry-run",
           hint: "leave one of them out"
         )
       }

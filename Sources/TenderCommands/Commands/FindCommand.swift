@@ -72,7 +72,7 @@ extension JournalCommands {
     let offline: [any OptionKey] = [Keys.simScenario, Keys.simFault, Keys.simSeed]
     if let option = invocation.given(among: offline).first {
       throw .badOptions(
-        "--\(option.name) goes with --online: the journal needs no provider",
+        "--\(option.name) needs --online: the journal needs no provider",
         hint: "add --online, or leave it out"
       )
     }
@@ -91,7 +91,7 @@ extension JournalCommands {
   private func refuse(_ keys: [any OptionKey], with other: Option) throws(Fault) {
     guard let option = invocation.given(among: keys).first else { return }
     throw .badOptions(
-      "--\(option.name) does not go with --\(other.name)",
+      "--\(option.name) cannot be used with --\(other.name)",
       hint: "leave one of them out"
     )
   }

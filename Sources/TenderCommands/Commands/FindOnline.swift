@@ -25,7 +25,7 @@ struct FindOnline: CommandWork {
     }
     guard filter.by == nil else {
       throw .badOptions(
-        "--by does not go with --online: \(target.module.name.text) does not know the machine",
+        "--by cannot be used with --online: \(target.module.name.text) does not know the machine",
         hint: "leave --online out, or --by"
       )
     }

@@ -218,7 +218,7 @@ extension JournalCommands {
       )
     }
     guard !invocation.has(Keys.all) else {
-      throw .badOptions("--all does not go with journal resolve", hint: "name one reference")
+      throw .badOptions("--all cannot be used with journal resolve", hint: "name one reference")
     }
     try composition.refuseReadOnly()
     composition.signals.hold()

@@ -149,7 +149,7 @@ struct SupportCommands: CommandWork {
   }
 
   func completion() -> Int32 {
-    output.put(Completions.scripts[invocation.operands[0]] ?? "")
+    output.put(Completions.script(for: invocation.operands[0]) ?? "")
     return output.exit(0)
   }
 
@@ -242,7 +242,7 @@ struct SupportCommands: CommandWork {
   func serve() throws(Fault) -> Int32 {
     guard !invocation.has(Keys.trace) else {
       throw .badOptions(
-        "--trace does not go with simulator serve",
+        "--trace cannot be used with simulator serve",
         hint: "use it with the command that pays"
       )
     }
@@ -400,7 +400,7 @@ struct SupportCommands: CommandWork {
           "\(module.name.text).\(key)",
           sources.isEmpty ? "not set" : "set",
           sources.map { ($0.name, $0.origin) },
-          "the profile has its own"
+          "the profile sets another value"
         )
       }
     }

@@ -26,7 +26,7 @@ struct WaitOptions {
   static func checkInterval(_ invocation: Invocation, awaitsPayer: Bool = false) throws(Fault) {
     guard invocation.has(Keys.interval), !invocation.has(Keys.wait), !awaitsPayer else { return }
     throw .badOptions(
-      "--interval goes with --wait",
+      "--interval needs --wait",
       hint: "add --wait, or leave --interval out"
     )
   }

@@ -111,7 +111,7 @@ extension Fault {
       code: "journal_elsewhere",
       "payments from \(folder) are in a shared journal, and its address is not set; nothing was sent",
       hint:
-        "set TENDER_JOURNAL, or \"journal\" in the profile; for a journal in a file of its own use another "
+        "set TENDER_JOURNAL, or \"journal\" in the profile; for a journal in a file use another "
         + "--state-dir"
     )
   }

@@ -200,7 +200,7 @@ final class Composition: Session {
       for text in invocation.all(key) where !isKnown(text, own) {
         let others = providers.simulated.filter { isKnown(text, $0) }.map(\.name.text)
         throw .badOptions(
-          "--\(key.option.name) \(text) does not go with \(name.text)",
+          "--\(key.option.name) \(text) cannot be used with \(name.text)",
           hint: "it is for --provider \(others.joined(separator: " or "))"
         )
       }
@@ -219,13 +219,13 @@ final class Composition: Session {
     if instrument != nil, !module.takesInstruments {
       let others = providers.modules.filter(\.takesInstruments).map(\.name.text)
       throw .badOptions(
-        "an instrument does not go with \(module.name.text)",
+        "an instrument cannot be used with \(module.name.text)",
         hint: "it is for --provider \(others.joined(separator: " or "))"
       )
     }
     if env != .simulator, !simulatorOptions.isEmpty {
       throw .badOptions(
-        "--sim options do not go with --env \(env.rawValue)",
+        "--sim options cannot be used with --env \(env.rawValue)",
         hint: "they steer the simulator alone"
       )
     }

@@ -123,7 +123,7 @@ struct Verdict {
     case .partiallyRefunded: state == nil ? "paid, partly refunded" : "paid" + refundWords
     case .returned:
       state.map { $0.returned < $0.amount ?? 0 } == true
-        ? "paid, \(text(state?.returned ?? 0)) of it returned by the bank" : "returned by the bank"
+        ? "paid, \(text(state?.returned ?? 0)) returned by the bank" : "returned by the bank"
     case .expired: "expired"
     case .revoked: "revoked"
     case .failed: isWithoutEffect ? "failed, nothing was charged" : "failed"

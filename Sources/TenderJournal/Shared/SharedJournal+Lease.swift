@@ -188,7 +188,7 @@ extension SharedJournal {
       """
     guard let row = try? query([statement])[0].first, let by = row[0].text else { return nil }
     guard let left = row[1].integer, left > 0 else { return nil }
-    return "\(by), who has it for another \(left) s at most"
+    return "\(by), for another \(left) s at most"
       + (wasSetBack ? " (the clock of the journal's server was set back)" : "")
   }
 

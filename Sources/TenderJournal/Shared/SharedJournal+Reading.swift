@@ -269,7 +269,7 @@ extension Fault {
   fileprivate static var noFingerprints: Fault {
     .state(
       "journal_key",
-      "this order holds what is not kept as it was typed, and the key to tell it apart by is not here; "
+      "this order holds values that are stored as fingerprints only. Their key is not here; "
         + "nothing was sent",
       "set TENDER_JOURNAL_KEY_FILE; see: tender help shared-journal"
     )

@@ -50,7 +50,7 @@ extension SharedJournal {
     }
     let row = Row(PaymentRow.stored, json: found.row).only(PaymentRow.columns)
     guard PaymentRow.values(payment).storable.changes(from: row).isEmpty else {
-      return { "the row of \($0) is not what its operations come to" }
+      return { "the row of \($0) does not match its operations" }
     }
     guard line?[1].integer == payment.version, line?[2].integer == payment.version else {
       return { "the history of \($0) has not the lines that were written" }

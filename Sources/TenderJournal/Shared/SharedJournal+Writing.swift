@@ -314,8 +314,8 @@ extension Fault {
   fileprivate static func sealed(_ key: String) -> Fault {
     .state(
       "journal_key",
-      "what this payment needs later is sealed under the key that the fleet of \(key) shares, and that "
-        + "key is not here; nothing was sent",
+      "data that this payment needs later is sealed under the key of the fleet \(key). That key is not "
+        + "here; nothing was sent",
       "set TENDER_JOURNAL_KEY_FILE; see: tender help shared-journal"
     )
   }

@@ -20,7 +20,7 @@ struct PayTheoryGraphQL {
     else { return Self.errors(["Syntax Error"], status: 400) }
     let variables = body["variables"]?.object ?? [:]
     let problems =
-      GraphQLValidation(document, variables: variables, schema: PayTheorySchema.schema).problems
+      GraphQLValidation(document, variables: variables, schema: GraphQLSchema.published).problems
     guard problems.isEmpty else { return Self.errors(problems, status: 200) }
     var data: JSONObject = [:]
     for field in document.fields {
@@ -81,7 +81,7 @@ struct PayTheoryGraphQL {
   /// Returns the pairs of a list's query. A key that is not a field of the listed type is refused.
   private func pairs(_ arguments: JSONObject, _ type: String) throws(Fault) -> [JSON] {
     let pairs = arguments["query"]?["query_list"]?.array ?? []
-    var schema = PayTheorySchema.schema
+    var schema = GraphQLSchema.published
     if case .object(let fields) = schema[type],
       let key = PayTheoryQuery.keys(pairs).first(where: { fields[$0] == nil })
     {

@@ -84,7 +84,7 @@ package enum ToroCatalog {
   package static let outcomes: [(amount: Int, scenario: String, meaning: String)] = [
     (9001, "gateway:refer", "declined: refer to the issuer (01)"),
     (9005, "gateway:decline", "declined: do not honour (05)"),
-    (9010, "gateway:partial", "half of it is approved"),
+    (9010, "gateway:partial", "half of the amount is approved"),
     (9051, "gateway:insufficient_funds", "declined: insufficient funds (51)"),
     (9054, "gateway:expired_card", "declined: the card has expired (54)"),
     (9055, "gateway:wrong_pin", "declined: incorrect PIN (55)"),

@@ -133,7 +133,7 @@ package final class Database: @unchecked Sendable {
     throw .state(
       "journal_damaged",
       "\(path) holds the \(foreign), which tender did not make",
-      "find out who put it there; put a copy of the file back that does not have it"
+      "find out how it got there; restore a copy of the file without it"
     )
   }
 

@@ -237,7 +237,7 @@ extension Fault {
   /// The fault for the simulated reader with a real acquirer.
   fileprivate static func simulatedReader(_ env: Env) -> Fault {
     Fault.badOptions(
-      "--device simulator does not go with --env \(env.rawValue)",
+      "--device simulator cannot be used with --env \(env.rawValue)",
       hint: "name a reader: tcp://HOST:PORT, tty:PATH or bluetooth:ADDRESS"
     )
   }

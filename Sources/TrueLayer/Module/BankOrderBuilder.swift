@@ -59,7 +59,7 @@ extension OptionReader {
     guard missing.count > 1, let last = missing.popLast() else { return }
     throw .missingOption(
       "transact needs \(missing.joined(separator: ", ")) and \(last)",
-      hint: (invocation.has(Keys.bank) ? "" : "--bank too, unless somebody can be asked; ")
+      hint: (invocation.has(Keys.bank) ? "" : "--bank too, where there is no terminal to ask on; ")
         + "see the example in: tender help transact"
     )
   }
@@ -104,7 +104,7 @@ extension OptionReader {
     }
     if let option = invocation.given(among: [Keys.amount]).first {
       throw .badOptions(
-        "--\(option.name) does not go with --mandate",
+        "--\(option.name) cannot be used with --mandate",
         hint: "a mandate has --max-individual and --limit"
       )
     }

@@ -173,7 +173,7 @@ struct AdapterRun {
       )
     else { return nil }
     redactor.learn(Self.card)
-    redactor.learnShort("937")
+    redactor.learnShort(Secret("937"))
     let isTwoStep = feed.take { $0.below(3) } > 0
     let provider = PayTheoryProvider(
       PayTheoryContext(

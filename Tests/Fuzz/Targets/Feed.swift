@@ -28,12 +28,6 @@ package struct Feed: Sendable {
     defer { place += count }
     return Array(bytes[place..<(place + count)])
   }
-
-  /// The rest of the input.
-  mutating func rest() -> [UInt8] {
-    defer { place = bytes.count }
-    return Array(bytes[place...])
-  }
 }
 
 /// A target for any input.

@@ -189,7 +189,7 @@ extension FuzzTarget {
       let redactor = Redactor()
       redactor.learn("4000056655665556")
       redactor.learn("token-of-42")
-      redactor.learnShort("937")
+      redactor.learnShort(Secret("937"))
       let text = String(decoding: bytes, as: UTF8.self)
       let shown = redactor.redact(text, foreign: true)
       for secret in ["4000056655665556", "token-of-42", "4000 0566 5566 5556"]

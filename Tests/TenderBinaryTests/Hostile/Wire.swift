@@ -97,7 +97,7 @@ final class Wire: Sendable {
 final class HostilePeer: Sendable {
   typealias Act = @Sendable (Wire) -> Void
 
-  private let listener: LocalListener?
+  private let listener: LocalListener
   private let honest: Int?
   private let question: Int
   private let act: Act
@@ -121,13 +121,7 @@ final class HostilePeer: Sendable {
     }
   }
 
-  /// Acts on descriptors that the caller opens.
-  init(_ act: @escaping Act) {
-    (listener, honest, question) = (nil, nil, 0)
-    self.act = act
-  }
-
-  var port: Int { listener?.port ?? 0 }
+  var port: Int { listener.port }
 
   /// Waits until it acts.
   func awaitAct(_ milliseconds: Int) -> Bool {
@@ -136,7 +130,7 @@ final class HostilePeer: Sendable {
 
   func stop() {
     over.store(true, ordering: .sequentiallyConsistent)
-    listener?.stop()
+    listener.stop()
   }
 
   private func wire(_ descriptor: Int32) -> Wire {

@@ -17,6 +17,14 @@ struct GraphQLSchema: Sendable {
     case object([Field])
   }
 
+  /// The part of Pay Theory's published schema of 2026 that the simulator answers.
+  ///
+  /// If a document does not match this schema, the whole document is refused, as by the real server
+  /// (PayTheory/README, 6.3).
+  static let published = GraphQLSchema(
+    EmbeddedText.named("TenderSimulator/PayTheory/Schema.graphql")
+  )
+
   private static let scalars = ["Int", "Float", "String", "Boolean", "ID"]
 
   /// The definitions by their names. Each is read on demand, since a look-up needs a third of them.
