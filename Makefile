@@ -93,16 +93,19 @@ else
 	swift test $(TESTED) --skip-build --disable-xctest
 endif
 
-# Builds, and runs the tests of the rooms that differ from SINCE.
+# Builds, and runs the tests of the rooms that differ from SINCE. Of the built program's tests these are the
+# shortest, and the suites that differ.
 SINCE ?= HEAD
 quick: export TENDER_QUICK_BUILD = 1
 quick: setup
 	swift build $(TESTED) --build-tests
 	@rooms=$$( (git diff --name-only $(SINCE); git ls-files --others --exclude-standard) | \
-	  sed -nE 's#^Sources/(TenderCommands|CLibraries|tender)/.*#TenderBinary#p; s#^Sources/([^/]*)/.*#\1#p; s#^Tests/([^/]*)Tests/.*#\1#p' | \
+	  sed -nE -e 's#^Sources/(TenderCommands|CLibraries|tender)/.*#TenderBinaryTests.(Smoke|Usage|Screen|OptionUse)Tests/#p' \
+	    -e 's#^Sources/([^/]*)/.*#\1Tests#p' -e 's#^Tests/TenderBinaryTests/Screens/.*#TenderBinaryTests.ScreenTests/#p' \
+	    -e 's#^Tests/TenderBinaryTests/([A-Za-z]*Tests)[+.].*#TenderBinaryTests.\1/#p' -e 's#^Tests/([^/]*Tests)/.*#\1#p' | \
 	  sort -u | paste -sd '|' -); \
 	Tests/run.sh "$(CURDIR)/.build/tested/release/tenderPackageTests.xctest" \
-	  --filter "^($${rooms:-TenderArchitecture}|TenderArchitecture)Tests\.|GeneratedFilesTests"
+	  --filter "^($${rooms:-TenderArchitectureTests}|TenderArchitectureTests)|GeneratedFilesTests"
 
 # Kills the program at random moments, RUNS times for each provider, and makes every write, sync and
 # send of every command fail in five ways (STRIDE=1; every so many-th of them with a higher one), and

@@ -26,9 +26,16 @@ import Testing
 
   /// The problems of a text, one line for each.
   static func findings(in text: String) throws -> [String] {
+    try findings(in: text, riddles.map { try Regex($0) })
+  }
+
+  private static func findings(
+    in text: String,
+    _ riddles: [Regex<AnyRegexOutput>]
+  ) -> [String] {
     var findings: [String] = []
     for riddle in riddles {
-      for match in text.matches(of: try Regex(riddle)) {
+      for match in text.matches(of: riddle) {
         findings.append("\(text[match.range]): \(text.prefix(100))")
       }
     }
@@ -138,8 +145,9 @@ import Testing
 
   private func check(_ texts: [Text]) throws {
     #expect(!texts.isEmpty)
-    let findings = try texts.flatMap { text in
-      try Self.findings(in: text.text).map { "\(text.place): \($0)" }
+    let riddles = try Self.riddles.map { try Regex($0) }
+    let findings = texts.flatMap { text in
+      Self.findings(in: text.text, riddles).map { "\(text.place): \($0)" }
     }
     #expect(findings == [])
   }
