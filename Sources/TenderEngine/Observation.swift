@@ -50,7 +50,7 @@ package struct Observed: Sendable, Hashable {
   package var at = 0
   /// The largest sum of refunds of the current attempt that was observed, in minor units.
   package var refunded = 0
-  /// The largest part of it that others refunded.
+  /// The largest observed part of such a sum that no refund of this journal explained.
   package var elsewhere = 0
   package var isRevoked = false
 

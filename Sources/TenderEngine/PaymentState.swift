@@ -169,7 +169,7 @@ package struct PaymentState: Sendable, Hashable {
     }
   }
 
-  /// Warns about an earlier attempt that was paid after a newer one began, such as a barcode in its last
+  /// Warns about an earlier attempt that was paid after a newer one began. A barcode may be paid in its last
   /// moment.
   private mutating func addEarlier(_ operations: [Operation]) {
     var starts = operations.indices.filter { operations[$0].isAttempt }

@@ -182,7 +182,7 @@ package struct LookUp: Sendable, Hashable {
 package enum Finding: Sendable {
   /// The answer names the operation, and has the result of its request.
   case happened(Outcome)
-  /// The provider shows nothing of it. That proves nothing: it may still appear.
+  /// The provider does not show it. That proves nothing: it may still appear.
   case absent
   /// It provably had no effect, and cannot have one later. The fault has the reason.
   case refuted(Fault)
@@ -195,7 +195,7 @@ package enum Recovery: Sendable, Hashable {
   /// The same request again under the same key, which cannot act twice. `after` is the least time since the
   /// send, in milliseconds.
   case sameKey(after: Int = 0)
-  /// A request that undoes any effect of it.
+  /// A request that undoes every effect of the operation.
   case undo
   /// It may act twice. It is sent again only if a person confirms it, and only with `canResend`.
   case byHand(canResend: Bool)

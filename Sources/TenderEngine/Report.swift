@@ -121,7 +121,7 @@ package struct Report: Sendable, Priced {
     status == .unknown || fault?.effect == .unknown || payment?.state.isUnknown == true
   }
 
-  /// Returns the report with the provider's answer. The journal can have less of it.
+  /// Returns the report with the provider's answer. The journal may lack parts of that answer.
   func showing(_ outcome: Outcome) -> Report {
     var report = self
     report.result = outcome.result

@@ -1,11 +1,10 @@
 private import Synchronization
 package import TenderModel
 
-/// The time in which a request that can move money may leave, on a journal that leases a reference for a
-/// time.
+/// The time in which a request that can move money may leave, if the journal leases references.
 ///
-/// The time is monotonic, and runs while the machine sleeps. A process that was stopped for longer finds its
-/// window over, and sends nothing.
+/// The time is monotonic, and runs while the machine sleeps. After a longer stop of the process the window is
+/// over, and nothing is sent.
 package final class SendWindow: Sendable {
   /// The limits that one write of `sent` gives, as moments of this machine's clock.
   package struct Loan: Sendable {

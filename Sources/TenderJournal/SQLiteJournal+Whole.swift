@@ -181,7 +181,8 @@ extension SQLiteJournal {
     if let head = try head() { mark?.raise(to: head, anew: true) }
   }
 
-  /// Throws if the files are no longer at their paths. Later commands would not find what is written to them.
+  /// Throws if the files are no longer at their paths. Later commands would not find anything written to
+  /// them.
   func checkPlace() throws(Fault) {
     let path = folder + "/journal.db"
     guard file == nil || PlainFile.identity(at: path) == file else { throw .moved(path) }

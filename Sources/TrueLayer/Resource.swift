@@ -24,10 +24,11 @@ struct Resource: Sendable {
   var amount: Int? { body["amount_in_minor"]?.boundedNumber }
   var currency: String? { body.text("currency") }
 
-  /// Whether this is the last state of a payment (README, 5.1): `executed` for an external account, `settled`
-  /// for a merchant account.
+  /// Whether `executed` is the last status of the payment (README, 5.1). It is for an external account. For a
+  /// merchant account, the last one is `settled`.
   ///
-  /// A payment on a mandate does not name its beneficiary. A `reference` exists for external accounts only.
+  /// A payment on a mandate does not name its beneficiary. Only a payment to an external account has a
+  /// `reference`.
   var isExecutedForGood: Bool {
     let method = body["payment_method"]
     if method?["type"]?.text == "mandate" { return method?["reference"]?.text != nil }

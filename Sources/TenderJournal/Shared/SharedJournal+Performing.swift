@@ -44,7 +44,7 @@ extension SharedJournal {
         guard error.isLost, !error.isStopped else { throw fault(error) }
         // If a server ends each wait at once, it is asked again after a pause.
         guard deadline.remaining > pause else { throw .unconfirmed }
-        // The meaning of an unconfirmed write depends on what was sent before, and not on a stop.
+        // The meaning of an unconfirmed write depends on the statements sent before, and not on a stop.
         do throws(Fault) { try clock.pause(milliseconds: pause) } catch { throw .unconfirmed }
         pause = min(500, pause * 2)
       }

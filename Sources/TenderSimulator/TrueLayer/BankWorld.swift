@@ -212,7 +212,7 @@ struct BankWorld {
     case .execute where resource.kind == .payment:
       resource.schedule(.executed, at: now + delay)
       if resource.order.payee?.isMerchantAccount == true {
-        // A client that looks again sees a SEPA payment executed before it is settled.
+        // A client that looks again sees a SEPA payment as executed before the status is `settled`.
         let clearing = world.isServed && resource.order.currency != "GBP" ? 5000 : 0
         resource.schedule(.settled, at: now + delay + clearing)
       }
