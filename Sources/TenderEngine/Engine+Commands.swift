@@ -178,7 +178,7 @@ extension Engine {
     try driver.write(&known, sequence, note: "made elsewhere")
   }
 
-  // MARK: A sale that is under way
+  // MARK: Running sales
 
   /// Asks the process that works on a sale to stop; false if there is none.
   private func stopUnderWay(_ found: Payment?) throws(Fault) -> Bool {

@@ -158,7 +158,7 @@ extension Operation {
   fileprivate var shownFault: Fault? { state.name == .failed ? fault?.beforeSending : fault }
 }
 
-// MARK: How a payment ended
+// MARK: Results
 
 extension Report {
   /// Adds the error of a payment that ended without its money, or with less than was asked for. A report with

@@ -261,7 +261,7 @@ struct Bench {
     text + String(repeating: " ", count: max(1, width - text.count))
   }
 
-  /// Starts a program with its output thrown away; nil where it cannot be run.
+  /// Starts a program and discards its output; nil if it cannot be run.
   static func begin(_ arguments: [String], input: String? = nil) -> Int32? {
     var words: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) }
     unsafe words.append(nil)
@@ -280,7 +280,7 @@ struct Bench {
     return process
   }
 
-  /// Runs a program with its output thrown away; nil where it cannot be run or is killed.
+  /// Runs a program and discards its output; nil if it cannot be run or is killed.
   static func run(
     _ arguments: [String],
     input: String? = nil,

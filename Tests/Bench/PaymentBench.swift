@@ -22,7 +22,7 @@ enum PaymentBench {
     print(row("the program's file", Double(status.st_size) / 1_000_000, "MB", "at most 10 MB"))
   }
 
-  /// The library that counts syncs and makes them slow; nil where it was not built.
+  /// The library that counts syncs and makes them slow; nil if it was not built.
   private static func faultLibrary() -> String? {
     let own = CommandLine.arguments[0]
     let path = own.prefix(through: own.lastIndex(of: "/") ?? own.startIndex) + "libtender-faults.so"

@@ -74,7 +74,7 @@ struct FleetFailureTests {
     #expect(all.output.split(separator: "\n").count == 10)
   }
 
-  /// The database fails for good at some question. Nothing was sent, or the outcome is reported, stored here
+  /// The database fails permanently at one query. Nothing was sent, or the outcome is reported, stored here
   /// and delivered later.
   @Test(arguments: Works.providers)
   func `keeps an outcome that the database cannot take`(_ provider: Works.Provider) throws {

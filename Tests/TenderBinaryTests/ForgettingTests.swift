@@ -189,7 +189,7 @@ import Testing
       "TENDER_PAYTHEORY_API_KEY": "other-paytheorylab-00112233445566778899aabbccddeeff"
     ]
     let lost = ["--sim-fault", "part2:drop-before", "--timeout", "2s"]
-    // The older payment belongs to another merchant, and comes last.
+    // The older payment belongs to another merchant, and is resumed last.
     let foreign = try other.run(Self.pay + ["X"] + lost)
     #expect(foreign.status == 9, "\(foreign.errors)")
     #expect(try shop.binary.run(Self.pay + ["U"] + lost).status == 9)

@@ -9,8 +9,8 @@ private import Darwin
 private import Glibc
 #endif
 
-/// A reader of standard output that reads nothing. A paid payment is in the journal, and the program ends
-/// when it is asked to.
+/// A reader of standard output that reads nothing. A paid payment is in the journal, and the program ends on
+/// a signal.
 @Suite struct FullPipeTests {
   /// A full pipe.
   private func fullPipe() -> Pipe {

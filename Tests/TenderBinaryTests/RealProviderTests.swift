@@ -132,7 +132,7 @@ import Testing
     #expect(late.record["result"]?["type"] == "SESSION_EXPIRED: Socket session has expired")
     #expect(late.record["error"]?["code"] == "hold_expired")
     #expect(late.record.text("status") == "expired")
-    // It is over: nothing is left to cancel, and the hint is a further attempt.
+    // The hold has ended, so there is nothing to cancel. The hint suggests another attempt.
     let cancelled = try binary.run("cancel", "H", "--sim-clock", "2026-11-22T00:00:00Z", "--json")
     #expect(cancelled.status == 6)
   }

@@ -62,8 +62,8 @@ import Testing
     #expect(try binary.run("confirm", "H", "--json").status == 6)
   }
 
-  /// It was paid to an outside account. TrueLayer has nothing to send back, and the error comes before any
-  /// request.
+  /// The payment went to an external account, so TrueLayer has nothing to refund. The error is reported
+  /// before any request.
   @Test(arguments: [[], ["--dry-run"]])
   func `refuses to refund what an account outside was paid`(_ more: [String]) throws {
     let binary = try Binary()

@@ -66,7 +66,7 @@ import Testing
     #expect(abs(shown - Int(Date().timeIntervalSince1970 * 1000)) < 60_000, "\(later.output)")
   }
 
-  /// A customer who never comes, a late answer, a payer who is gone: each took minutes before.
+  /// A customer who never comes, a late answer, a payer who left: each took minutes in real time.
   @Test func `no scenario waits in real time`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -35,7 +35,7 @@ import Testing
     for round in 0..<25 {
       let reference = "K\(round)"
       let (process, output, _) = try binary.start(Self.pay + [reference, "--events"])
-      // The events show its progress: kill it after none of them, one, two, …
+      // The events show its progress. It is killed after none of them, after one, after two, …
       var said = ""
       while said.count(where: { $0 == "\n" }) < round % 5 {
         let more = output.fileHandleForReading.availableData

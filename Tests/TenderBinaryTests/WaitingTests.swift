@@ -23,7 +23,7 @@ import Testing
     "card:no_card",
   ]
 
-  /// No payer and no card comes. The payment is ended as with Ctrl-C.
+  /// The payer does nothing, or no card is presented. The payment is ended as with Ctrl-C.
   @Test(arguments: [(bank, "user_canceled"), (sale, "operator_cancelled")])
   func `ends in time while somebody else is awaited`(_ words: [String], _ code: String) throws {
     let shop = try Shop()

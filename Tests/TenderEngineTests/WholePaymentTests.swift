@@ -38,7 +38,7 @@ import Testing
     var testDescription: String { name }
   }
 
-  // MARK: Found from outside
+  // MARK: Reported cases
 
   @Test(arguments: [
     Case(
@@ -212,7 +212,7 @@ import Testing
   ])
   func `shows charges`(_ example: Case) { #expect(Self.shown(example.payment) == example.shown) }
 
-  // MARK: More
+  // MARK: Details
 
   @Test func `counts fee and gratuity to what is asked, and says what was ordered`() {
     let paid = Payment.of(.charge(1050, .succeeded, fee: 50)).state

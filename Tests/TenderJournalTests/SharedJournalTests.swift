@@ -110,7 +110,7 @@ final class SharedJournalTests {
     withExtendedLifetime(held) {}
   }
 
-  /// A machine that was stopped for too long finds its window over by its monotonic clock, and sends nothing.
+  /// A machine was stopped for too long. By its monotonic clock, its window is over, and it sends nothing.
   @Test func `says when nothing may leave any more`() throws {
     let window = SendWindow(clock: clock)
     try window.check()
@@ -303,7 +303,7 @@ final class SharedJournalTests {
     #expect(server.visits == 1)
   }
 
-  /// The database is waited for once, not again at each write of a command that gives up.
+  /// The database is waited for once, and not again at each write of a command that gives up.
   @Test func `waits once for a database that is gone`() throws {
     let server = try RefusingServer(code: "57P03", text: "the database system is starting up")
     server.stop()

@@ -152,7 +152,7 @@ private final class Locked<Value: Sendable>: @unchecked Sendable {
   }
 
   @Test func `ends a request that is interrupted`() throws {
-    /// An interruption that comes once the request is running.
+    /// An interruption that happens while the request is running.
     final class Interrupted: Interruption {
       let looks = Locked(0)
       var kind: Fault.Kind? {

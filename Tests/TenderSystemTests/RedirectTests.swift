@@ -48,7 +48,7 @@ import Testing
     #expect(try visit.wait(milliseconds: 10_000) == "error=tl_hpp_cancel")
   }
 
-  /// More visits than a pipe has room for, none of them awaited. The listener and its caller continue.
+  /// More visits than a pipe has room for, and none is awaited. The listener and its caller continue.
   @Test(.timeLimit(.minutes(1))) func `is blocked by no number of visits`() throws {
     let port = try FreePort.next()
     let redirects = LoopbackRedirects(interruption: NeverInterrupted())

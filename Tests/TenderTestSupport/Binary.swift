@@ -118,8 +118,7 @@ package struct Binary: Sendable {
 }
 
 extension Pipe {
-  /// Returns the text that is written to it, up to a text or the end. It waits for that, and for nothing
-  /// else.
+  /// Returns the output up to a text or its end. It waits only for these.
   package func read(until text: String) -> String {
     var said = ""
     while !said.contains(text) {

@@ -71,7 +71,7 @@ import Toro
     )
   }
 
-  /// An approval of nothing makes no sense. The whole amount may be approved, so the sale is undone.
+  /// An approval of 0 is invalid. The whole amount may be approved, so the sale is undone.
   @Test(arguments: ["<AuthrsdAmt>0.00</AuthrsdAmt>", "<AuthrsdAmt>0</AuthrsdAmt>"])
   func `an approval of nothing is undone`(_ amount: String) throws {
     let world = try ToroWorld()

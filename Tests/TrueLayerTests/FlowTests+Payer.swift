@@ -129,7 +129,7 @@ extension FlowTests {
     #expect((900_000...905_000).contains(world.clock.now - start))
   }
 
-  /// A payer that never comes, and an operator that presses Ctrl-C meanwhile.
+  /// A payer who does nothing, and an operator who presses Ctrl-C meanwhile.
   final class Impatient: RedirectListener, RedirectVisit, Interruption {
     private let answered = Mutex(false)
 

@@ -5,7 +5,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// Whatever TrueLayer answers, the wait for the payer has its time limit.
+/// With any answers of TrueLayer, the wait for the payer has its time limit.
 @Suite struct PatienceTests {
   /// Answers every request, and fails a client that never stops.
   final class Endless: HTTPExchange {

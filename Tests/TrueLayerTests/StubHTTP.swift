@@ -82,7 +82,7 @@ final class StubHTTP: HTTPExchange {
   }
 }
 
-/// A guide that answers nothing, and records the questions and texts.
+/// A guide without answers. It records the questions and texts.
 final class SilentGuide: FlowGuide {
   private let shown = Mutex<[String]>([])
   /// Called with each question and each shown text.

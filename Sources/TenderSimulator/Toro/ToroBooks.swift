@@ -16,7 +16,7 @@ struct ToroBooks {
     try ledger.find(BookedSale.self, reference)
   }
 
-  // MARK: Authorisations
+  // MARK: Authorizations
 
   /// Decides about a sale or refund. A repeated one gets the same answer.
   func authorise(_ body: XMLElement) throws(Fault) -> BookedSale {

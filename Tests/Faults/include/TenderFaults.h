@@ -21,6 +21,6 @@
 /// are the objects. With TENDER_BOUNDS_EXEC, a program is started. If that is allowed, it
 /// ends the process.
 ///
-/// A power cut is modelled for the bytes and sizes of files. Names stay, as on a file system
+/// A power cut is modeled for the bytes and sizes of files. Names stay, as on a file system
 /// that journals its folders.
 #pragma once

@@ -43,7 +43,7 @@ enum Strange {
     }
   }
 
-  /// Nil where the part is to go.
+  /// Nil removes the part.
   private static func change(_ value: JSON, _ left: inout Int, _ way: Int, _ strange: JSON) -> JSON?
   {
     defer { left -= 1 }

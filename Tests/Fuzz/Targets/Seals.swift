@@ -66,7 +66,7 @@ struct QuickGateway: HTTPExchange {
 
 /// A reader whose packets the input changes, with a matching check byte, or repeats for ever.
 final class ReaderMangler: DeviceExchange {
-  /// So many packets are more than any sale has.
+  /// No sale has this number of packets.
   private static let most = 50_000
 
   private let inner: any DeviceExchange

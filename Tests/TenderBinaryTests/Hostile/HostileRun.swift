@@ -102,7 +102,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     /// A card reader over TCP, and over a serial line.
     case reader, line
     case postgres
-    /// The payer's browser, which comes back to a command.
+    /// The payer's browser, which connects to a command.
     case browser
     /// A client of `simulator serve`: of the bank's pages, a socket, or a reader.
     case visitor
