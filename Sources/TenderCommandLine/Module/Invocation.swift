@@ -23,6 +23,7 @@ package struct Invocation: Sendable {
 
   /// The options that were given for all lines of a batch. A single line may leave them unused.
   package let inherited: Set<String>
+  /// The options that were read. All copies of an invocation share them.
   private let read = ReadNames()
 
   /// Throws `usage` for an option that this command does not use with a provider.
