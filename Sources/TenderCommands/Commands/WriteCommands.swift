@@ -242,8 +242,11 @@ struct WriteCommands: CommandWork {
     // An unknown handle is refused without a question if the provider cannot adopt it.
     let mayBeAdopted = engine.provider.traits.hasPayerFlow
     guard order.order.reference != nil || order.payment != nil || mayBeAdopted else { return }
-    let question = engine.question(order, invocation.command.name)
-    try composition.approve(target.env, question, isAnswered: isAnswered)
+    try composition.approve(
+      target.env,
+      engine.question(order, invocation.command.name),
+      isAnswered: isAnswered
+    )
   }
 
   /// Asks before a second refund by an amount without a name. Returns whether a person agreed.

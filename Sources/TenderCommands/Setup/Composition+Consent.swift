@@ -14,7 +14,11 @@ extension Composition {
 
   /// Checks a live write: it needs its flag on this command line, and consent. `isAnswered`: a person already
   /// typed yes.
-  func approve(_ env: Env, _ what: String, isAnswered: Bool = false) throws(Fault) {
+  func approve(
+    _ env: Env,
+    _ what: @autoclosure () -> String,
+    isAnswered: Bool = false
+  ) throws(Fault) {
     guard env == .live else { return }
     guard try invocation.value(Keys.env) == .live else {
       throw Fault(
@@ -25,7 +29,7 @@ extension Composition {
       )
     }
     if isAnswered { return }
-    try confirm("LIVE: \(what)", "a live write", code: "live_not_confirmed")
+    try confirm("LIVE: \(what())", "a live write", code: "live_not_confirmed")
   }
 
   /// Asks for a typed yes, unless `--yes` is given.
