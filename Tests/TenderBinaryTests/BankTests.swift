@@ -218,7 +218,11 @@ struct BankStory {
     #expect(dry.status == 0, "\(dry.errors)")
     #expect(dry.record["request"]?["method"] == "POST")
     #expect(dry.record["request"]?["body"]?["amount_in_minor"] == 300)
-    #expect(dry.record.text("idempotency_key")?.count == 36)
+    let key = try #require(dry.record.text("idempotency_key"))
+    // The payment itself is sent with this key.
+    _ = try binary.run(pay)
+    let made = try binary.run("journal", "show", "L", "--json")
+    #expect(made.record.text("idempotency_key") == key, "\(made.errors)")
     var live = binary
     for (name, value) in [
       ("CLIENT_ID", "c"), ("CLIENT_SECRET", "s"), ("KEY_ID", "k"), ("PRIVATE_KEY", "p"),
