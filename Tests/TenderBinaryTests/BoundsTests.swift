@@ -330,6 +330,10 @@ private import Glibc
       input: line + "\n"
     )
     #expect(batch.records.first?["error"]?["code"] == "containment_missing", "\(batch)")
+    // With that profile for all lines, none is read.
+    let whole = try binary.run(["batch", "-", "--json"] + required, input: line + "\n")
+    #expect(whole.status == 16)
+    #expect(whole.errorRecord["error"]?["code"] == "containment_missing", "\(whole)")
     // Look-ups need no restriction.
     #expect(try binary.run(["journal", "list"] + required).status == 0)
     #expect(try binary.run("journal", "list", "--json").records.isEmpty)

@@ -219,6 +219,13 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: binary.home.path + "/pwned"))
   }
 
+  @Test(arguments: [("bash", "tender.bash"), ("zsh", "_tender"), ("fish", "tender.fish")])
+  func `prints the script of a shell`(_ shell: String, _ file: String) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    #expect(try binary.run("completion", shell).output == Project.text("completions/" + file))
+  }
+
   /// bash replaces only the text after the last = or :.
   @Test func `answers bash with what is left to type`() throws {
     let binary = try Binary()

@@ -97,6 +97,7 @@ import Testing
     ("1K1 0B1", "CA", false), ("D02 X285", "IE", true), ("1012 AB", "NL", true),
     ("10115", "DE", true), ("1000", "CH", true), ("100-0001", "JP", true),
     ("01310-100", "BR", true), ("AB 12", "ZZ", true), ("!!", "ZZ", false),
+    ("10115", "NL", false), ("12345", "GBR", false), ("AB12", "USA", false),
   ])
   func `takes the postal codes of all countries`(
     _ code: String,
