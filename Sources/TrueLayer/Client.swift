@@ -378,13 +378,15 @@ final class Client: Sendable {
     }
     let seen = Resource(kind: kind, id: id, body: answer.body, traceID: answer.traceID)
     guard decides else { return seen.masked }
-    if let other = answer.body.text("id"), other != id {
+    if let other = answer.body["id"], other.text != id {
       throw .unexpectedBehaviour("the answer is about another \(kind.noun)")
     }
-    // An end that allows another payment must name the payment completely.
-    let isWhole = answer.body["id"] != nil && (kind == .mandate || seen.amount != nil)
-    guard seen.status != "failed" || isWhole else {
-      throw .unexpectedBehaviour("a failure that does not name its payment and amount")
+    // An end must name the payment completely. It would otherwise stand, or allow another payment.
+    let isWhole =
+      answer.body["id"] != nil && (kind == .mandate || seen.amount != nil && seen.currency != nil)
+    let isEnd = ["failed", "executed", "settled"].contains(seen.status)
+    guard !isEnd || isWhole else {
+      throw .unexpectedBehaviour("an end that does not name its payment, amount and currency")
     }
     // If one member cannot be read, the other members are not trusted either.
     let isReadable =

@@ -12,7 +12,8 @@ import Testing
   struct Confused: HTTPExchange {
     let inner: any HTTPExchange
     let member: String
-    let value: JSON
+    /// The member's value; nil removes the member.
+    let value: JSON?
     /// The path of the confused resources.
     var parent = "payments"
 
@@ -52,6 +53,28 @@ import Testing
     }
     #expect(confused?.exitStatus == 9)
     #expect(try world.latest()?.state.isUnknown == true)
+  }
+
+  /// The published schema requires the three members. Without one, another payment's answer looks the same.
+  @Test(
+    arguments: ["id", "amount_in_minor", "currency"],
+    [nil, JSON.null, .array([1])]
+  )
+  func `and an end that names its payment in part decides nothing`(
+    _ member: String,
+    _ value: JSON?
+  ) throws {
+    let world = try World()
+    let fault = #expect(throws: Fault.self) {
+      try world.engine(
+        change: FlowTests.bank,
+        wrap: { Confused(inner: $0, member: member, value: value) }
+      ).pay(try world.payment("A"))
+    }
+    #expect(fault?.exitStatus == 9)
+    #expect(try world.latest()?.state.isUnknown == true)
+    #expect(try world.engine(change: FlowTests.bank).pay(try world.payment("A")).status == .succeeded)
+    #expect(try world.books("A").made == 1)
   }
 
   @Test func `changes nothing in the journal`() throws {
