@@ -180,7 +180,8 @@ private import Glibc
   @Test(
     .enabled(if: isWhole, "this kernel has no Landlock with scopes, or no seccomp"),
     arguments: [
-      pay, ["journal", "list"], ["confirm", "A"], ["batch", "-"],
+      pay, ["journal", "list"], ["confirm", "A"], ["refund", "A"], ["payment-status", "A"],
+      ["batch", "-"],
       ["transact", "--env", "sandbox", "--amount", "5"],
     ]
   )
