@@ -2,14 +2,17 @@
 
 #include "Library.h"
 
-#ifdef __linux__
-#include <malloc.h>
+#ifdef __APPLE__
+#include <malloc/malloc.h>
+#else
+#include <fcntl.h>
 #endif
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /// The lowest tested version (Libraries.tsv), which is the first with all functions.
 #define LOWEST "14.0"
@@ -77,11 +80,22 @@ struct tender_pq *tender_pq_begin(const char *const *keywords, const char *const
   return made;
 }
 
-size_t tender_pq_large_blocks(void) {
-#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
-  return mallinfo2().hblkhd;
+size_t tender_pq_memory(void) {
+#ifdef __APPLE__
+  malloc_statistics_t found;
+  malloc_zone_statistics(NULL, &found);
+  return found.size_in_use;
 #else
-  return 0;
+  // With every C library. In pages: all, resident, shared, code, libraries, data (proc(5)).
+  int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  char text[128];
+  ssize_t length = read(file, text, sizeof text - 1);
+  close(file);
+  text[length < 0 ? 0 : length] = 0;
+  size_t data = 0;
+  if (sscanf(text, "%*u %*u %*u %*u %*u %zu", &data) != 1) return 0;
+  return data * (size_t)sysconf(_SC_PAGESIZE);
 #endif
 }
 

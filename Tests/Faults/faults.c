@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum kind { NOTHING, COUNT, NO_SPACE, IO_ERROR, BUSY, KILL, POWER, STOP };
+enum kind { NOTHING, COUNT, NO_SPACE, IO_ERROR, BUSY, KILL, POWER, STOP, SPARSE };
 
 /// The content of a file before a write that is not synced yet.
 struct image {
@@ -70,7 +70,7 @@ __attribute__((constructor)) static void begin(void) {
   seed = given == NULL ? 1 : strtoull(given, NULL, 10);
   const struct { const char *name; enum kind kind; } kinds[] = {
     {"count:", COUNT}, {"enospc:", NO_SPACE}, {"eio:", IO_ERROR}, {"busy:", BUSY},
-    {"kill:", KILL},   {"power:", POWER},    {"stop:", STOP},
+    {"kill:", KILL},   {"power:", POWER},    {"stop:", STOP},     {"sparse:", SPARSE},
   };
   for (size_t index = 0; index < sizeof kinds / sizeof *kinds; index++) {
     size_t length = strlen(kinds[index].name);
@@ -418,6 +418,9 @@ __attribute__((constructor)) static void begin_bounds(void) {
 static ssize_t write_at(int descriptor, const void *bytes, size_t length, off_t position) {
   char path[512];
   if (is_ours(descriptor, path, sizeof path)) {
+    // Of each page SQLite writes one byte, in its last block. The page that is mapped begins with another one.
+    if (kind == SPARSE && length == 1 && grows(descriptor, position + 1))
+      return syscall(SYS_ftruncate, descriptor, position + 1) == 0 ? 1 : -1;
     pthread_mutex_lock(&lock);
     int error = strikes(1, grows(descriptor, position + (off_t)length), "write", path);
     if (error == 0) remember(descriptor, path, length, position);
@@ -429,6 +432,16 @@ static ssize_t write_at(int descriptor, const void *bytes, size_t length, off_t 
   }
   return syscall(SYS_pwrite64, descriptor, bytes, length, position);
 }
+
+static int status_of(int descriptor, struct stat *status) {
+  int result = (int)syscall(SYS_fstat, descriptor, status);
+  if (result == 0 && kind == SPARSE) status->st_blksize = 1024;
+  return result;
+}
+
+int fstat(int descriptor, struct stat *status) { return status_of(descriptor, status); }
+
+int fstat64(int descriptor, struct stat64 *status) { return status_of(descriptor, (struct stat *)status); }
 
 ssize_t pwrite(int descriptor, const void *bytes, size_t length, off_t position) {
   return write_at(descriptor, bytes, length, position);

@@ -14,7 +14,7 @@ private import Glibc
   /// A home with files that a command must not reach, and resources of other processes beside it.
   private final class Place {
     var binary: Binary
-    private var descriptors: [Int32] = []
+    private let listeners: [LocalListener]
     let secret: String
     let foreign: String
     let socket: String
@@ -30,7 +30,8 @@ private import Glibc
       for path in [secret, foreign + "/notes"] {
         try "mine".write(toFile: path, atomically: true, encoding: .utf8)
       }
-      for name in [socket, abstract] { try listen(name) }
+      // Something of another process that listens, as a message bus does.
+      listeners = try [socket, abstract].map { try LocalListener(path: $0) }
       binary.variables["TENDER_BOUNDS"] = binary.home.path + "/report"
       binary.variables["TENDER_BOUNDS_PORTS"] = "9:53:80:443:3000:5432:8085:8086"
       binary.variables["TENDER_BOUNDS_PROCESS"] = String(getpid())
@@ -40,7 +41,7 @@ private import Glibc
     }
 
     deinit {
-      for descriptor in descriptors { close(descriptor) }
+      for listener in listeners { listener.stop() }
       binary.remove()
     }
 
@@ -54,25 +55,6 @@ private import Glibc
         "/dev/null",
         "/dev/ptmx", "/etc/passwd", "/usr",
       ]
-    }
-
-    /// Listens on a socket of another process, like a message bus.
-    private func listen(_ name: String) throws {
-      let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-      var address = sockaddr_un()
-      address.sun_family = sa_family_t(AF_UNIX)
-      var bytes = Array(name.utf8)
-      if name.hasPrefix("@") { bytes[0] = 0 }
-      unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-      let size = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
-      let result = unsafe withUnsafePointer(to: &address) { pointer in
-        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          unsafe bind(descriptor, $0, size)
-        }
-      }
-      #expect(result == 0)
-      #expect(Glibc.listen(descriptor, 8) == 0)
-      descriptors.append(descriptor)
     }
 
     /// Runs a command. Returns each tried access with its error number.
@@ -198,7 +180,8 @@ private import Glibc
   @Test(
     .enabled(if: isWhole, "this kernel has no Landlock with scopes, or no seccomp"),
     arguments: [
-      pay, ["journal", "list"], ["confirm", "A"], ["batch", "-"],
+      pay, ["journal", "list"], ["confirm", "A"], ["refund", "A"], ["payment-status", "A"],
+      ["batch", "-"],
       ["transact", "--env", "sandbox", "--amount", "5"],
     ]
   )

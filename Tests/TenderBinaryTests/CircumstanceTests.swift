@@ -6,6 +6,12 @@ import TenderSystem
 import TenderTestSupport
 import Testing
 
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
 /// A full disk, a locked journal, a clock that jumps: no request leaves without a record, and each payment is
 /// charged once.
 @Suite struct CircumstanceTests {
@@ -40,6 +46,44 @@ import Testing
       #expect(again.status == 0, "\(again.errors)")
       #expect(try LedgerAudit.charges(path: shop.books, reference: reference) == 1)
     }
+  }
+
+  /// A part of the index of SQLite's log is mapped, and has no block on the disk: writing there is a SIGBUS.
+  @Test(.enabled(if: geteuid() == 0, "only root can mount a small disk"))
+  func `a full disk with small blocks is an error and no signal`() throws {
+    let binary = try Binary().faulty("sparse:0")
+    defer { binary.remove() }
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/unshare")
+    process.arguments = [
+      "-m", "/bin/sh", "-c",
+      """
+      cd "$HOME" && mkdir -p .local/state && mount -t tmpfs -o mode=700,size=2m none .local/state || exit 77
+      library=$LD_PRELOAD
+      unset LD_PRELOAD
+      pay() { LD_PRELOAD=$library "$TENDER" transact --amount 5 --test-card visa --reference "$1" > said 2>&1; }
+      pay A || exit 1
+      for free in 0 4 8; do
+        rm .local/state/tender/*-shm
+        head -c 4m /dev/zero > .local/state/filler 2> said
+        truncate -s "-$((free * 4096))" .local/state/filler
+        pay B
+        printf '%s ' "$?"
+        rm .local/state/filler
+      done
+      pay B
+      echo "$?"
+      """,
+    ]
+    process.environment = ["HOME": binary.home.path, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
+      .merging(binary.variables) { $1 }
+    process.environment?["TENDER"] = binary.executable.path
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let said = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    #expect(String(decoding: said, as: UTF8.self) == "16 16 16 0\n")
   }
 
   @Test func `sends nothing where the journal is locked`() throws {

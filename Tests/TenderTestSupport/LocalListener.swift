@@ -31,6 +31,25 @@ package struct LocalListener: Sendable {
     port = Int(UInt16(bigEndian: address.sin_port))
   }
 
+  /// Listens at the path of a Unix socket; an abstract one begins with "@".
+  package init(path: String) throws {
+    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    port = 0
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    var bytes = Array(path.utf8)
+    if path.hasPrefix("@") { bytes[0] = 0 }
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+    let size = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+    let made = descriptor
+    let isReady = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        unsafe bind(made, pointer, size) == 0 && listen(made, 64) == 0
+      }
+    }
+    guard isReady else { throw CocoaError(.fileNoSuchFile) }
+  }
+
   /// The next connection; negative after a stop.
   package func accept() -> Int32 { takeConnection(descriptor) }
 

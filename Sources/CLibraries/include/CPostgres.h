@@ -24,6 +24,7 @@ struct tender_pq_option {
 #define TENDER_PQ_BAD 1
 #define TENDER_PQ_COMMAND_OK 1
 #define TENDER_PQ_TUPLES_OK 2
+#define TENDER_PQ_SINGLE_TUPLE 9
 #define TENDER_PQ_SYNC 10
 #define TENDER_PQ_ABORTED 11
 
@@ -56,6 +57,7 @@ struct tender_pq_option {
     (struct tender_pq *, const char *, int, const unsigned *, const char *const *, const int *,    \
      const int *, int))                                                                            \
   F(int, sync, PQpipelineSync, (struct tender_pq *))                                               \
+  F(int, row_by_row, PQsetSingleRowMode, (struct tender_pq *))                                     \
   F(int, flush, PQflush, (struct tender_pq *))                                                     \
   F(int, consume, PQconsumeInput, (struct tender_pq *))                                            \
   F(int, busy, PQisBusy, (struct tender_pq *))                                                     \
@@ -89,9 +91,8 @@ int tender_pq_take_warning(void);
 /// The number of bytes that a TCP connection has received; -1 if unknown.
 long long tender_pq_received(int descriptor);
 
-/// The number of bytes that this process holds in large blocks of memory; 0 if unknown. libpq allocates a
-/// block for a whole message once it has read its length. Then it reads until the block is full or no more
-/// bytes come.
-size_t tender_pq_large_blocks(void);
+/// The number of bytes of memory that this process has reserved; 0 if unknown. libpq reserves a block for a
+/// whole message once it has read its length. Then it reads until the block is full or no more bytes come.
+size_t tender_pq_memory(void);
 
 #endif

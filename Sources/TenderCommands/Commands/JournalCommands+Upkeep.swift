@@ -84,7 +84,7 @@ extension Action {
   )
 
   static let journalBackup = Action(
-    .local(.writes),
+    .local(.reads),
     """
     journal backup: copy the journal while it is in use
     Writes a consistent copy into a new file that only its owner can read. A copy of journal.db

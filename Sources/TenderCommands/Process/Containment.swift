@@ -217,7 +217,8 @@ private struct Bounds {
     for resource in resources {
       switch resource {
       case .port(let port): connects.append(port)
-      case .listener(let port): listens.append(port)
+      case .listener(let port):
+        if settings.invocation.command.work.mayAwaitPayer { listens.append(port) }
       case .device(let path): devices.append(path)
       case .bluetooth: sockets |= TENDER_SOCKETS_BLUETOOTH
       }
@@ -312,4 +313,12 @@ private struct Bounds {
 
 extension Command.Work {
   fileprivate var makes: Bool { if case .makes = self { true } else { false } }
+
+  /// Whether a payer may come back from the bank to this command. A look-up, a cancellation and a refund need none.
+  fileprivate var mayAwaitPayer: Bool {
+    switch self {
+    case .looksUp, .changes(.cancel), .changes(.refund): false
+    case .makes, .changes(.confirm), .local: true
+    }
+  }
 }

@@ -216,9 +216,16 @@ private import Glibc
     guard unsafe pq.sync(handle) != 0 else { throw problem() }
     try flush(by: deadline)
     var answers: [Rows] = []
+    var rows: Rows = []
+    var room = Self.mostBytes
     var failure: Failure?
+    _ = unsafe pq.row_by_row(handle)
     while true {
-      guard let result = unsafe try next(by: deadline) else { continue }
+      guard let result = unsafe try next(by: deadline) else {
+        // Each statement asks for it again. An answer with one row at a time cannot fill the memory.
+        _ = unsafe pq.row_by_row(handle)
+        continue
+      }
       defer { unsafe pq.clear(result) }
       switch unsafe pq.result_status(result) {
       case Int32(TENDER_PQ_SYNC):
@@ -232,9 +239,14 @@ private import Glibc
           )
         }
         return answers
+      case Int32(TENDER_PQ_SINGLE_TUPLE):
+        room -= unsafe size(result)
+        guard room >= 0 else { throw endless() }
+        rows += unsafe self.rows(result)
       case Int32(TENDER_PQ_TUPLES_OK), Int32(TENDER_PQ_COMMAND_OK):
-        guard unsafe pq.rows(result) <= Self.mostRows else { throw endless() }
-        answers.append(unsafe rows(result))
+        // All rows of an answer, if they did not come one by one.
+        answers.append(rows + (unsafe self.rows(result)))
+        rows = []
       case Int32(TENDER_PQ_ABORTED): break
       default: failure = failure ?? (unsafe self.failure(result))
       }
@@ -248,10 +260,10 @@ private import Glibc
     }
   }
 
-  /// The maximum number of received bytes for some statements. A page of a thousand payments has far fewer.
+  /// The maximum number of received bytes, and of bytes in rows, for some statements. A page of a thousand
+  /// payments has far fewer.
   private static let mostBytes = 16 << 20
-  private static let mostRows = 10_000
-  /// The maximum size of the memory for one message, in bytes. libpq doubles its block until the message fits.
+  /// The maximum memory for one message, in bytes. libpq doubles its block until the message fits.
   private static let mostMemory = 40 << 20
 
   /// The number of received bytes; 0 if the kernel does not report it.
@@ -282,10 +294,10 @@ private import Glibc
 
   /// Returns whether an answer is incomplete, as far as was read. Throws if it is larger than any answer.
   private func isIncomplete() throws(Failure) -> Bool {
-    let before = tender_pq_large_blocks()
+    let before = tender_pq_memory()
     guard unsafe pq.busy(handle) != 0 else { return false }
     // The next read would fill the block, however long that takes.
-    guard tender_pq_large_blocks() <= before + Self.mostMemory else { throw endless() }
+    guard tender_pq_memory() <= before + Self.mostMemory else { throw endless() }
     return true
   }
 
@@ -301,6 +313,11 @@ private import Glibc
   /// Returns libpq's text; empty if there is none.
   private static func text(_ text: UnsafePointer<CChar>?) -> String {
     unsafe text.map { unsafe String(cString: $0) } ?? ""
+  }
+
+  /// The bytes of a row's values, and a thousand for the row itself.
+  private func size(_ row: OpaquePointer) -> Int {
+    (0..<(unsafe pq.columns(row))).reduce(1000) { $0 + Int(unsafe pq.length(row, 0, $1)) }
   }
 
   private func rows(_ result: OpaquePointer) -> Rows {

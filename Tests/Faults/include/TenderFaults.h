@@ -8,6 +8,7 @@
 ///
 /// Kinds: `enospc` and `eio` (that call fails; a full disk stays full, and accepts
 /// writes into allocated space), `busy` (the database stays locked from there on),
+/// `sparse` (blocks have 1024 bytes, and SQLite's index has pages without one),
 /// `kill` (SIGKILL before the call), `power` (as `kill`, and unsynced data are lost
 /// sector by sector, by the seed), `count`.
 ///

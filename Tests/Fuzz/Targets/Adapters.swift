@@ -14,6 +14,7 @@ extension FuzzTarget {
     FuzzTarget("paytheory", bytes: AdapterRun.seeds) { AdapterRun($0).payTheory() },
     FuzzTarget("toro-gateway", bytes: AdapterRun.seeds) { AdapterRun($0).toro(.gateway) },
     FuzzTarget("toro-reader", bytes: AdapterRun.seeds) { AdapterRun($0).toro(.reader) },
+    FuzzTarget("toro-session", bytes: AdapterRun.seeds) { AdapterRun($0).toro(.session) },
     FuzzTarget("truelayer", bytes: AdapterRun.seeds) { AdapterRun($0).trueLayer() },
   ]
 }
@@ -323,12 +324,17 @@ struct AdapterRun {
     }
   }
 
-  /// The part of a sale that the input changes: the gateway's answers, or the reader's packets.
-  enum Side { case gateway, reader }
+  /// The part of a sale that the input changes: the gateway's answers, or the reader's packets. In a session, a
+  /// recorded reader and no gateway run beside it.
+  enum Side { case gateway, reader, session }
 
-  func toro(_ side: Side) -> String? {
-    guard let simulator = simulator(Names.reader, Names.readerFaults),
-      let pounds = Currency(code: "GBP"),
+  func toro(
+    _ side: Side,
+    through wrap: (any DeviceExchange) -> any DeviceExchange = { $0 }
+  ) -> String? {
+    let simulator =
+      side == .session ? nil : self.simulator(Names.reader, Names.readerFaults)
+    guard let pounds = Currency(code: "GBP"),
       let reference = try? Reference("A")
     else { return nil }
     var configuration = ToroConfiguration(env: .simulator)
@@ -342,17 +348,19 @@ struct AdapterRun {
     configuration.recipientID = ToroCatalog.recipientID
     configuration.cardKeyVersion = ToroCatalog.cardKeyVersion
     configuration.timeout = 3000
-    let gateway = QuickGateway(simulator)
-    let readers = ReaderMangler(SimulatedDevices(simulator), feed, clock)
+    let gateway: any HTTPExchange = simulator.map { QuickGateway($0) } ?? SilentGateway(feed: feed)
+    let devices: any DeviceExchange =
+      simulator.map { SimulatedDevices($0) } ?? RecordedReader(feed, clock)
+    let readers = ReaderMangler(wrap(devices), feed, clock)
     var options = SaleOptions()
     if feed.take({ $0.below(3) }) == 0 { options.signatureMode = .device }
     let provider = ToroProvider(
       ToroContext(
         configuration: configuration,
         options: options,
-        http: side == .reader
-          ? gateway : Mangler(gateway, feed) { GatewaySeal.seal($0, GatewaySeal.quickKey) },
-        devices: side == .reader ? readers : SimulatedDevices(simulator),
+        http: side == .gateway
+          ? Mangler(gateway, feed) { GatewaySeal.seal($0, GatewaySeal.quickKey) } : gateway,
+        devices: side == .gateway ? devices : readers,
         attendant: AnyAttendant(feed),
         clock: clock,
         randomness: SeededRandomness(seed: 9, label: "client"),

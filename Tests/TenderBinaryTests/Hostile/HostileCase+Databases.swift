@@ -97,16 +97,29 @@ extension HostileCase {
     ("late: half a row", later { if $0.say(answered + row.prefix(8)) { $0.hush() } }),
   ]
 
-  static let databases: [HostileCase] = acts.map { row in
-    HostileCase(
-      peer: .postgres,
-      name: row.name,
-      question: 0,
-      exits: [16, 8, 10],
-      isSample: [
-        "late: endless rows", "late: endless notices", "late: a row of a gigabyte",
-      ].contains(row.name),
-      act: row.act
-    )
-  }
+  private static let exits: Set<Int32> = [16, 8, 10]
+
+  static let databases: [HostileCase] =
+    acts.map { row in
+      HostileCase(
+        peer: .postgres,
+        name: row.name,
+        question: 0,
+        exits: exits,
+        isSample: [
+          "late: endless rows", "late: endless notices", "late: a row of a gigabyte",
+        ].contains(row.name),
+        act: row.act
+      )
+    }
+    + acts.filter { $0.name.contains("row") }.map { row in
+      HostileCase(
+        peer: .postgresHere,
+        name: row.name,
+        question: 0,
+        exits: exits,
+        isSample: row.name == "late: endless empty rows",
+        act: row.act
+      )
+    }
 }

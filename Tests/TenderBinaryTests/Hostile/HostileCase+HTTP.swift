@@ -106,6 +106,24 @@ extension HostileCase {
     }
   }
 
+  /// A payment whose flow never goes on (TrueLayer answers so while a bank prepares it).
+  private static let stalled = [
+    ("no flow", ""), ("an empty flow", #","authorization_flow":{}"#),
+    ("no actions", #","authorization_flow":{"configuration":{}}"#),
+    ("empty actions", #","authorization_flow":{"actions":{}}"#),
+    ("an action without a type", #","authorization_flow":{"actions":{"next":{}}}"#),
+  ].map { name, flow in
+    HostileCase(
+      peer: .api,
+      name: "authorizing for ever, \(name)",
+      words: ["--wait=2s"],
+      exits: [8],
+      isSample: name == "no actions"
+    ) { wire in
+      repeat { wire.answer(#"{"status":"authorizing"\#(flow)}"#, for: 0) } while wire.hear() != nil
+    }
+  }
+
   static let http: [HostileCase] =
     acts.flatMap { row -> [HostileCase] in
       [
@@ -125,17 +143,17 @@ extension HostileCase {
         HostileCase(peer: .token, name: row.name, exits: [10, 11], act: row.act),
         HostileCase(peer: .graph, name: row.name, exits: [10, 11], act: row.act),
       ]
-    } + digits
+    } + digits + stalled
 }
 
 extension Wire {
   /// A whole answer of HTTP.
-  fileprivate func answer(_ body: String) {
+  fileprivate func answer(_ body: String, for milliseconds: Int = 1000) {
     let bytes = Array(body.utf8)
     say(
       "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(bytes.count)\r\n\r\n"
     )
     say(bytes)
-    hush(1000)
+    hush(milliseconds)
   }
 }

@@ -102,6 +102,8 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     /// A card reader over TCP, and over a serial line.
     case reader, line
     case postgres
+    /// The same over a Unix socket, whose bytes the kernel does not count.
+    case postgresHere
     /// The payer's browser, which connects to a command.
     case browser
     /// A client of `simulator serve`: of the bank's pages, a socket, or a reader.
@@ -166,10 +168,11 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     let made = try HostilePeer(
       before: honestPort(server),
       at: honestly ? .max : question,
+      path: peer == .postgresHere ? binary.home.path + "/.s.PGSQL.5432" : nil,
       act
     )
     defer { made.stop() }
-    binary.variables = variables(server, made.port)
+    binary.variables = variables(server, made.port, binary.home.path)
     let port = peer == .browser ? try FreePort.next() : 0
     var line: (descriptor: Int32, path: String)?
     if peer == .line { line = PseudoTerminal.open() }
@@ -200,7 +203,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
   private static func normal(_ peer: Peer) -> Int {
     if let known = honest.withLock({ $0[peer] }) { return known }
     let some = HostileCase(peer: peer, name: "", exits: []) { $0.hush() }
-    let isEndless = [.line, .postgres, .browser, .visitor].contains(peer)
+    let isEndless = [.line, .postgres, .postgresHere, .browser, .visitor].contains(peer)
     let measured = (try? some.run(isEndless ? SIGTERM : nil, honestly: true).peak) ?? 0
     honest.withLock { $0[peer] = measured }
     return measured
@@ -213,12 +216,12 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     case .gateway: name = "TENDER_TORO_GATEWAY_URL"
     case .token, .graph, .socket: name = "TENDER_PAYTHEORY_TOKEN_URL"
     case .reader: name = "TENDER_TORO_DEVICE"
-    case .line, .postgres, .browser, .visitor: return nil
+    case .line, .postgres, .postgresHere, .browser, .visitor: return nil
     }
     return server.announced[name]?.split(separator: ":").last.flatMap { Int($0) }
   }
 
-  private func variables(_ server: Server, _ port: Int) -> [String: String] {
+  private func variables(_ server: Server, _ port: Int, _ home: String) -> [String: String] {
     var all = server.announced
     switch peer {
     case .api: all["TENDER_TRUELAYER_API_URL"] = "http://127.0.0.1:\(port)"
@@ -230,6 +233,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     case .line: all["TENDER_TORO_DEVICE"] = nil
     case .postgres:
       all = ["TENDER_JOURNAL": "postgres://tender@127.0.0.1:\(port)/tender?sslmode=disable"]
+    case .postgresHere: all = ["TENDER_JOURNAL": "postgres://tender@/tender?host=\(home)"]
     case .browser: break
     case .visitor: all = [:]
     }
@@ -250,7 +254,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     // A card may take longer than a request.
     case .reader: return sale + ["--deadline", "2s"]
     case .line: return sale + ["--deadline", "2s", "--device", "tty:" + line]
-    case .postgres: return ["journal", "list", "--deadline", "2s"] + common
+    case .postgres, .postgresHere: return ["journal", "list", "--deadline", "2s"] + common
     case .browser:
       let bank = Array(WaitingTests.bank.prefix { $0 != "--redirect-url" })
       return bank + [

@@ -105,9 +105,14 @@ final class HostilePeer: Sendable {
   private let over = Atomic(false)
   private let begun = DispatchSemaphore(value: 0)
 
-  /// Listens on a free port.
-  init(before honest: Int? = nil, at question: Int, _ act: @escaping Act) throws {
-    let listener = try LocalListener()
+  /// Listens on a free port, or at the path of a Unix socket.
+  init(
+    before honest: Int? = nil,
+    at question: Int,
+    path: String? = nil,
+    _ act: @escaping Act
+  ) throws {
+    let listener = try path.map { try LocalListener(path: $0) } ?? LocalListener()
     self.listener = listener
     self.honest = honest
     self.question = question
