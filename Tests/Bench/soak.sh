@@ -5,15 +5,18 @@ set -euo pipefail
 tender=$1 seconds=$2 clients=${3:-256}
 umask 077
 folder=$(mktemp -d)
-server=
-trap 'kill "$server" 2> /dev/null || true; rm -rf "$folder"' EXIT
+server= sampling=
+trap 'kill "$server" "$sampling" 2> /dev/null || true; rm -rf "$folder"' EXIT
 "$tender" simulator serve --json --env-file "$folder/env" --state-dir "$folder/server" > "$folder/served" &
 server=$!
 until grep -q TENDER_TRUELAYER_AUTH_URL "$folder/served"; do sleep 0.1; done
 . "$folder/env"
 # Connections that close wait for a minute: so many at once and no more have a port each.
 memory() { awk '/VmRSS/ { print int($2 / 1024) }' "/proc/$server/status"; }
-payments=0 failed=0 round=0 first=
+payments=0 failed=0 round=0
+# Memory rises and falls with the clients. Only a trend over many samples shows a leak.
+while sleep 1; do memory; done > "$folder/samples" &
+sampling=$!
 end=$((SECONDS + seconds))
 while [ "$SECONDS" -lt "$end" ]; do
   round=$((round + 1))
@@ -26,15 +29,20 @@ while [ "$SECONDS" -lt "$end" ]; do
   ok=$(tail -n 1 "$folder/said" | sed -nE 's/.*"record":"batch_summary".*"ok":([0-9]+).*/\1/p')
   payments=$((payments + 1000))
   failed=$((failed + 1000 - ${ok:-0}))
-  [ -n "$first" ] || first=$(memory)
   kill -0 "$server"
 done
-last=$(memory)
+kill "$sampling" && wait "$sampling" 2> /dev/null || true
 kill -TERM "$server"
 wait "$server" && status=0 || status=$?
 server=
-echo "simulator serve, $clients clients, $seconds s: $payments payments, $failed failed, memory $first MB" \
-  "after the first 1,000 and $last MB at the end, exit $status"
+trend=$(awk '{ samples[NR] = $1; if ($1 > most) most = $1 }
+  END {
+    for (n = 1; n <= NR; n++) { part = int((n - 1) * 4 / NR); sum[part] += samples[n]; count[part]++ }
+    for (part = 0; part < 4; part++) printf "%d ", count[part] ? sum[part] / count[part] : 0
+    printf "MB in each quarter, at most %d", most
+  }' "$folder/samples")
+echo "simulator serve, $clients clients, $seconds s: $payments payments, $failed failed, memory $trend MB," \
+  "exit $status"
 # The memory of a batch does not grow with its lines.
 awk 'BEGIN { for (n = 0; n < 1000000; n++)
   printf "{\"command\":\"transact\",\"amount\":\"10.50\",\"test_card\":\"visa\",\"reference\":\"M%d\"}\n", n }' \
