@@ -32,7 +32,7 @@ endif
 endif
 TENDER := .build/release/tender
 
-.PHONY: quick soak deb sbom reproduce sanitize install-files fuzz prove all run test build setup setup-test setup-bench install lint format generate bench conformance clean
+.PHONY: quick soak deb sbom reproduce sanitize install-files fuzz prove all run test build setup setup-test setup-bench install lint format generate bench bench-quick conformance clean
 
 all: build
 
@@ -167,6 +167,7 @@ install-files:
 bench: build setup-bench
 	swift build -c release --product tender-bench
 	swift build -c release --product tender-faults
+	swift build -c release --product tender-launch
 	@state=$$(mktemp -d) && trap 'rm -rf "$$state"' EXIT && \
 	  install -m 755 $(TENDER) "$$state/tender" && \
 	  .build/release/tender-bench "$$state/tender" "$$state" 100 && \
@@ -177,6 +178,11 @@ bench: build setup-bench
 	  Tests/Bench/far.sh "$$state/tender" && \
 	  Tests/Bench/fleet.sh "$$state/tender" "$(CURDIR)/.build/release/libtender-faults.so" \
 	    "$(CURDIR)/.build/release/tender-bench"
+
+# Counts the instructions of common commands. EARLIER is the program of an earlier build, to compare with.
+EARLIER ?=
+bench-quick: build
+	@Tests/Bench/quick.sh $(TENDER) $(EARLIER)
 
 # One `simulator serve` that takes so many PAYMENTS from 256 clients, and a batch of a million lines.
 PAYMENTS ?= 1000000

@@ -17,6 +17,11 @@ let strict: [SwiftSetting] = [
 
 /// `make test` asks for a quick build: the release's, in which the compiler optimizes the workhorses alone.
 let isQuick = Context.environment["TENDER_QUICK_BUILD"] != nil
+/// For the rooms: does not import the library that searches text by Characters. `ByteSearch` searches bytes.
+let bytewise: [SwiftSetting] = [
+  .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
+]
+
 let rules = strict + (isQuick ? [.unsafeFlags(["-Onone"])] : [])
 
 #if arch(x86_64)
@@ -55,7 +60,7 @@ func room(
     name: name,
     dependencies: needs,
     exclude: documents,
-    swiftSettings: settings
+    swiftSettings: settings + bytewise
   )
 }
 
@@ -68,7 +73,7 @@ func workhorse(
   documents: [String] = [],
   needs: Target.Dependency...
 ) -> Target {
-  .target(name: name, dependencies: needs, exclude: documents, swiftSettings: strict)
+  .target(name: name, dependencies: needs, exclude: documents, swiftSettings: strict + bytewise)
 }
 
 /// A provider's room: its adapter, and the module by which the program knows it.
@@ -86,7 +91,7 @@ func provider(
     name: name,
     dependencies: rooms + needs,
     exclude: ["Pages.txt", "README.md"],
-    swiftSettings: settings
+    swiftSettings: settings + bytewise
   )
 }
 
@@ -223,11 +228,13 @@ let package = Package(
       exclude: ["conformance.sh"],
       swiftSettings: rules
     ),
+    // Starts the measured programs. The kernel counts the memory of the starting process as theirs.
+    .executableTarget(name: "tender-launch", path: "Tests/Bench/Launch"),
     .executableTarget(
       name: "tender-bench",
       dependencies: ["TenderSystem", "TenderEngine", "TenderJournal", "TenderModel"],
       path: "Tests/Bench",
-      exclude: ["bank.sh", "delay.py", "far.sh", "fleet.sh", "soak.sh"],
+      exclude: ["Launch", "bank.sh", "delay.py", "far.sh", "fleet.sh", "quick.sh", "soak.sh"],
       swiftSettings: rules
     ),
     tests(of: "TenderModel", needs: "TenderSystem"),

@@ -1,10 +1,12 @@
 #include <errno.h>
+#include <pthread.h>
 #include <sqlite3.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #ifdef __linux__
 #include <sys/syscall.h>
-#include <unistd.h>
 #endif
 
 /// Maps a part of the shared index of a log, with a block on the disk for each of its bytes.
@@ -74,12 +76,55 @@ static inline int tender_sqlite_no_folder(const char *path, int *descriptor) {
   return SQLITE_CANTOPEN;
 }
 
+/// A function that opens the folder of a file, which SQLite then syncs.
+typedef int (*tender_sqlite_opener)(const char *path, int *descriptor);
+
+/// The place of SQLite's own function.
+static inline tender_sqlite_opener *tender_sqlite_own_opener(void) {
+  static tender_sqlite_opener own;
+  return &own;
+}
+
+/// Syncs the folder of a log once in a process. Without a descriptor, SQLite does not sync it again for each
+/// further connection.
+static inline int tender_sqlite_sync_folder_once(const char *path, int *descriptor) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static struct { dev_t device; ino_t number; } synced[8];
+  static unsigned count;
+  struct stat status;
+  size_t length = strlen(path);
+  // A log is not deleted. Other files are created again, perhaps with the same number. Their folder is always synced.
+  if (length < 4 || strcmp(path + length - 4, "-wal") != 0 || stat(path, &status) != 0)
+    return (*tender_sqlite_own_opener())(path, descriptor);
+  pthread_mutex_lock(&lock);
+  int isSynced = 0;
+  for (unsigned index = 0; index < count; index++)
+    isSynced |= synced[index].device == status.st_dev && synced[index].number == status.st_ino;
+  int problem = isSynced ? SQLITE_CANTOPEN : (*tender_sqlite_own_opener())(path, descriptor);
+  if (isSynced)
+    *descriptor = -1;
+  else if (problem == SQLITE_OK && count < sizeof synced / sizeof *synced && fsync(*descriptor) == 0) {
+    synced[count].device = status.st_dev;
+    synced[count++].number = status.st_ino;
+    close(*descriptor);
+    *descriptor = -1;
+    problem = SQLITE_CANTOPEN;
+  }
+  pthread_mutex_unlock(&lock);
+  return problem;
+}
+
 /// Sets whether the first sync of each log also syncs its folder. SQLite does not distinguish an existing log
 /// from a new one, and syncs the folder once in each process. Only a new log needs that.
 static inline int tender_sqlite_sync_folder(int does) {
   sqlite3_vfs *system = sqlite3_vfs_find(0);
-  sqlite3_syscall_ptr call = does ? 0 : (sqlite3_syscall_ptr)tender_sqlite_no_folder;
   if (!system || system->iVersion < 3)
     return SQLITE_ERROR;
+  tender_sqlite_opener *own = tender_sqlite_own_opener();
+  if (!*own)
+    *own = (tender_sqlite_opener)system->xGetSystemCall(system, "openDirectory");
+  sqlite3_syscall_ptr call = (sqlite3_syscall_ptr)tender_sqlite_no_folder;
+  if (does)
+    call = *own ? (sqlite3_syscall_ptr)tender_sqlite_sync_folder_once : 0;
   return system->xSetSystemCall(system, "openDirectory", call);
 }

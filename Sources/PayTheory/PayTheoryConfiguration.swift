@@ -151,8 +151,15 @@ package struct APIKey: Sendable, Hashable {
   package init(_ text: String) throws(Fault) {
     var parts = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
     if parts.count == 4, parts[1] == "new" || parts[1] == "old" { parts.remove(at: 1) }
-    let plain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
-    guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }), plain, text.utf8.count <= 200 else {
+    let isPlain = text.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+      default: false
+      }
+    }
+    guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }), isPlain, text.utf8.count <= 200
+    else {
       throw .usage(
         "bad_api_key",
         "the Pay Theory API key has the wrong shape",

@@ -1,3 +1,5 @@
+import TenderModel
+
 /// Names of other tools for the commands.
 package enum Synonyms {
   /// Each command with its other names.

@@ -133,11 +133,13 @@ package struct PaymentFilter: Sendable {
     guard parts.count > 1, let first = parts.first, let last = parts.last else {
       return pattern == text
     }
-    guard text.hasPrefix(first), text.hasSuffix(last), text.count >= first.count + last.count
+    guard text.utf8.count >= first.utf8.count + last.utf8.count,
+      text.utf8.starts(with: first.utf8),
+      text.utf8.suffix(last.utf8.count).elementsEqual(last.utf8)
     else { return false }
-    var rest = text.dropFirst(first.count).dropLast(last.count)
+    var rest = Substring(text.utf8.dropFirst(first.utf8.count).dropLast(last.utf8.count))
     for part in parts.dropFirst().dropLast() where !part.isEmpty {
-      guard let found = rest.firstRange(of: part) else { return false }
+      guard let found = rest.firstRange(of: String(part)) else { return false }
       rest = rest[found.upperBound...]
     }
     return true

@@ -1,3 +1,5 @@
+import TenderModel
+
 /// The sums of the payments of one group, in minor units of its currency.
 package struct Total: Sendable, Hashable {
   /// A key by which payments are grouped, besides their env and currency.

@@ -104,6 +104,13 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     if unfinished.exists { try? erase() }
   }
 
+  deinit {
+    // Without this, the next command would read the long log of a batch, and sync it.
+    guard sharesWork else { return }
+    try? database.execute("PRAGMA busy_timeout = 0")
+    _ = try? database.first("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+
   /// Returns the version of the file's schema; 0 for a new file.
   private func versionFound() throws(Fault) -> Int {
     let found = try number("PRAGMA user_version") ?? 0

@@ -46,8 +46,7 @@ final class SealingKeys: @unchecked Sendable {
 
   private static func parts(_ text: String) -> (slot: Int, name: [UInt8], box: [UInt8])? {
     guard text.hasPrefix(mark) else { return nil }
-    let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-      .map(Substring.init)
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 4, let slot = Int(parts[1]), (0..<1 << 32).contains(slot),
       let name = Hex.decode(parts[2]), name.count == nameSize,
       let box = Base64.decode(String(parts[3])), box.count >= SecretBox.least

@@ -20,8 +20,7 @@ package struct PageFile: Sendable {
 
   /// Reads a file.
   package init(_ text: String) throws(Flaw) {
-    let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-      .map { Substring($0) }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let heads = lines.indices.filter { lines[$0].utf8.starts(with: "# ".utf8) }
     if let line = lines[..<(heads.first ?? lines.endIndex)].firstIndex(where: { !$0.isEmpty }) {
       throw Flaw(line + 1, "it is before the first section")

@@ -115,11 +115,19 @@ package final class Redactor: Sendable {
         let pair = Int(byte(bit / 8)) << 8 | (bit / 8 + 1 < count ? Int(byte(bit / 8 + 1)) : 0)
         return letters[pair >> (10 - bit % 8) & 63]
       }
-      var place = own.lowerBound
+      // The letters come in order, so that each byte is read once.
+      var (left, next, bits) = (own.count, 1, Int(byte(0)))
+      var room = 8 - (own.lowerBound * 6 - offset * 8)
       prints.insert {
-        guard place < own.upperBound else { return nil }
-        defer { place += 1 }
-        return letter(place)
+        guard left > 0 else { return nil }
+        left -= 1
+        if room < 6 {
+          bits = bits << 8 | (next < count ? Int(byte(next)) : 0)
+          next += 1
+          room += 8
+        }
+        room -= 6
+        return letters[bits >> room & 63]
       }
       guard isTwice else { continue }
       learn(base64Of: own.count, { letter(own.lowerBound + $0) }, &prints, isTwice: false)

@@ -85,7 +85,7 @@ package final class FaultPlan {
   private func isAbout(_ text: String, _ content: () -> [UInt8]) -> Bool {
     if options.payment == text { return true }
     let sent = request.map { Array("\($0.path)?\($0.query)\n".utf8) + $0.body } ?? content()
-    return sent.firstRange(of: Array(text.utf8)) != nil
+    return String(decoding: sent, as: UTF8.self).contains(text)
   }
 
   private func strikes(_ fault: PlannedFault) -> Bool {

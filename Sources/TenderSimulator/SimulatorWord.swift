@@ -1,3 +1,5 @@
+import TenderModel
+
 /// A value of `--sim-scenario` (a state of the simulated world) or of `--sim-fault` (`POINT:WHAT`).
 package struct SimulatorWord: Sendable, Hashable {
   package let name: String

@@ -15,8 +15,7 @@ package enum WebToken {
   /// Returns the claims of a token that this simulator signed and that has not expired. `now` is in
   /// milliseconds.
   package static func verify(_ token: String, now: Int) -> JSONObject? {
-    let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-      .map { String(Substring($0)) }
+    let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 3, Base64.decodeURL(parts[2]) == mac(parts[0] + "." + parts[1]),
       let claims = Base64.decodeURL(parts[1]).flatMap({ JSONReader.read($0)?.object }),
       let expiry = claims["exp"]?.boundedNumber, expiry * 1000 > now

@@ -155,7 +155,9 @@ package final class SecretPrograms: Sendable {
   private static func words(_ errors: [UInt8], besides output: [UInt8]) -> String {
     let text = String(decoding: errors, as: UTF8.self)
     let isShown = output.isEmpty || !text.contains(String(decoding: output, as: UTF8.self))
-    guard isShown, let line = text.split(whereSeparator: \.isNewline).last else { return "" }
+    guard isShown, let line = text.replacing("\r", with: "\n").split(separator: "\n").last else {
+      return ""
+    }
     return ": " + String(line.prefix(200)).quotedForMessage
   }
 }

@@ -97,13 +97,16 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
   }
 
   private func work() {
-    let work = makeWork()
-    defer {
-      locked {
-        running -= 1
-        announce()
-      }
+    performAll()
+    locked {
+      running -= 1
+      announce()
     }
+  }
+
+  /// Performs jobs until there are no more. The resources of the work are released when this returns.
+  private func performAll() {
+    let work = makeWork()
     while true {
       if locked({ begun == jobs.count }) { work.rest() }
       guard let next = locked(nextJob) else { return }

@@ -19,6 +19,8 @@ struct Bench {
     var input: String?
     /// Whether it is one of several references. The fastest of them counts.
     var isPeer = false
+    /// Whether its instructions are counted too. That takes fifty times as long.
+    var counts = false
     var milliseconds: [Double] = []
     var kilobytes = 0
   }
@@ -58,14 +60,13 @@ struct Bench {
     }
     let state = ["--state-dir", folder, "--json", "--quiet"]
     let pay = ["transact", "--amount", "10.50", "--test-card", "visa"] + state
-    guard
-      run([tender] + pay + ["--reference", "BENCH"]) != nil
-    else {
-      print("bench: \(tender) cannot be run")
-      exit(1)
-    }
+    run([tender] + pay + ["--reference", "BENCH"])
     var contestants = [
-      Contestant(name: "curl --version", arguments: ["/usr/bin/curl", "--version"], target: nil),
+      Contestant(
+        name: "curl --version",
+        arguments: ["/usr/bin/curl", "--version"],
+        target: nil
+      ),
       Contestant(name: "tender --version", arguments: [tender, "--version"], target: 0.2),
       Contestant(name: "tender transact (simulator)", arguments: [tender] + pay, target: 1.2),
       Contestant(
@@ -80,6 +81,7 @@ struct Bench {
       ),
     ]
     race(&contestants, rounds)
+    for index in contestants.indices { contestants[index].counts = true }
     report(contestants, rounds)
   }
 
@@ -225,8 +227,7 @@ struct Bench {
     for round in 0..<(rounds + warmUp) {
       for index in contestants.indices {
         let contestant = contestants[index]
-        guard let result = run(contestant.arguments, input: contestant.input, exit: contestant.exit)
-        else { continue }
+        let result = run(contestant.arguments, input: contestant.input, exit: contestant.exit)
         // The first rounds fill caches.
         if round >= warmUp { contestants[index].milliseconds.append(result.milliseconds) }
         contestants[index].kilobytes = max(contestants[index].kilobytes, result.kilobytes)
@@ -243,9 +244,42 @@ struct Bench {
       var line = pad(contestant.name, 36) + pad(decimal(time) + " ms", 11)
       line += pad(decimal(time / base) + "x", 8)
       line += pad(decimal(Double(contestant.kilobytes) / 1024) + " MB", 11)
+      if contestant.counts, let count = instructions(contestant.arguments, contestant.exit) {
+        line += pad(decimal(count) + " M instructions", 24)
+      }
       if let target = contestant.target { line += "target at most \(decimal(target))x" }
       print(line)
     }
+  }
+
+  /// Returns the instructions of a command, in millions; nil without valgrind.
+  static func instructions(_ arguments: [String], _ exit: Int32 = 0) -> Double? {
+    let valgrind = "/usr/bin/valgrind"
+    guard unsafe access(valgrind, X_OK) == 0 else { return nil }
+    let (name, file) = ("/tmp/tender-bench.\(getpid())", "--cachegrind-out-file=")
+    defer { unsafe unlink(name) }
+    let watch = [valgrind, "--tool=cachegrind", "--cache-sim=no", "--quiet", file + name]
+    let settings = ["/usr/bin/env", "TENDER_CONTAINMENT=off", "SWIFT_DETERMINISTIC_HASHING=1"]
+    run(settings + watch + arguments, exit: exit)
+    let line = text(at: name).split(separator: "\n").last { $0.hasPrefix("summary:") }
+    return line.flatMap { Double($0.split(separator: " ").last ?? "") }.map { $0 / 1_000_000 }
+  }
+
+  /// Returns the text of a file; empty if it cannot be read.
+  static func text(at path: String) -> String {
+    let file = unsafe open(path, O_RDONLY)
+    guard file >= 0 else { return "" }
+    defer { close(file) }
+    return text(from: file)
+  }
+
+  private static func text(from file: Int32) -> String {
+    var text: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while case let count = unsafe read(file, &chunk, chunk.count), count > 0 {
+      text += chunk.prefix(count)
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 
   static func median(_ values: [Double]) -> Double {
@@ -261,8 +295,8 @@ struct Bench {
     text + String(repeating: " ", count: max(1, width - text.count))
   }
 
-  /// Starts a program and discards its output; nil if it cannot be run.
-  static func begin(_ arguments: [String], input: String? = nil) -> Int32? {
+  /// Starts a program, with its output to a descriptor, or discarded.
+  static func begin(_ arguments: [String], input: String? = nil, output: Int32? = nil) -> Int32 {
     var words: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) }
     unsafe words.append(nil)
     defer { for index in unsafe words.indices { unsafe free(words[index]) } }
@@ -273,29 +307,49 @@ struct Bench {
     for descriptor: Int32 in [1, 2] {
       unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_WRONLY, 0)
     }
+    if let output { unsafe posix_spawn_file_actions_adddup2(&actions, output, 1) }
     var process: pid_t = 0
     guard unsafe posix_spawn(&process, arguments[0], &actions, nil, words, environ) == 0 else {
-      return nil
+      fail("\(arguments[0]) cannot be run")
     }
     return process
   }
 
-  /// Runs a program and discards its output; nil if it cannot be run or is killed.
+  /// Ends the bench: a command that fails at once would look fast.
+  static func fail(_ why: String) -> Never {
+    print("bench: \(why)")
+    exit(1)
+  }
+
+  /// Runs a program and discards its output. It has to end with `wanted`.
+  ///
+  /// A small process starts it, because the kernel counts the memory of the starting process too.
+  @discardableResult
   static func run(
     _ arguments: [String],
     input: String? = nil,
     exit wanted: Int32 = 0
-  ) -> (milliseconds: Double, kilobytes: Int)? {
-    let start = now()
-    guard let process = begin(arguments, input: input) else { return nil }
+  ) -> (milliseconds: Double, kilobytes: Int) {
+    var ends: [Int32] = [0, 0]
+    guard unsafe pipe(&ends) == 0 else { fail("no pipe") }
+    let process = begin([beside("tender-launch")] + arguments, input: input, output: ends[1])
+    close(ends[1])
+    let numbers = text(from: ends[0]).split { $0 == " " || $0 == "\n" }.compactMap { Int($0) }
+    close(ends[0])
     var status: Int32 = 0
-    var usage = rusage()
-    // A command that fails at once would look fast.
-    guard unsafe wait4(process, &status, 0, &usage) == process, status == wanted << 8 else {
-      print("bench: \(arguments.prefix(3).joined(separator: " ")) … ended with \(status >> 8)")
-      exit(1)
+    guard unsafe waitpid(process, &status, 0) == process, numbers.count == 3 else {
+      fail("\(arguments[0]) cannot be run")
     }
-    return (now() - start, usage.ru_maxrss)
+    guard numbers[0] == Int(wanted) << 8 else {
+      fail("\(arguments.prefix(6).joined(separator: " ")) … ended with \(numbers[0] >> 8)")
+    }
+    return (Double(numbers[1]) / 1000, numbers[2])
+  }
+
+  /// The path of a file beside this program.
+  static func beside(_ name: String) -> String {
+    let own = CommandLine.arguments[0]
+    return own.prefix(through: own.lastIndex(of: "/") ?? own.startIndex) + name
   }
 
   static func now() -> Double {

@@ -35,7 +35,7 @@ enum JournalBench {
     let journal = try journal(folder)
     var times: [Double] = []
     for number in 0..<200 {
-      let start = now()
+      let start = Bench.now()
       var payment = try journal.open(
         Filler.prepared("R\(number)", at: 1_800_000_000_000),
         OpeningTerms(),
@@ -45,7 +45,7 @@ enum JournalBench {
       try journal.update(&payment, 1, note: "sent", .power)
       try move(&payment, .answer, to: .succeeded)
       try journal.update(&payment, 1, note: "outcome", .power)
-      times.append(now() - start)
+      times.append(Bench.now() - start)
     }
     print(
       "the journal's part of a payment: \(Bench.decimal(Bench.median(times))) ms (200 payments)"
@@ -74,8 +74,8 @@ enum JournalBench {
       {"command":"transact","reference":"B\(number)","amount":"10.50","test_card":"visa"}
       """
     }
-    put(lines.joined(separator: "\n"), folder + "/lines.jsonl")
-    put((0..<1000).map { "X\($0)" }.joined(separator: "\n"), folder + "/names.txt")
+    PaymentBench.put(lines.joined(separator: "\n"), folder + "/lines.jsonl")
+    PaymentBench.put((0..<1000).map { "X\($0)" }.joined(separator: "\n"), folder + "/names.txt")
     var contestants = [
       Bench.Contestant(
         name: "tender batch --jobs 4, 1,000",
@@ -114,24 +114,5 @@ enum JournalBench {
     }
     Bench.race(&contestants, rounds)
     Bench.report(contestants, rounds)
-  }
-
-  private static func put(_ text: String, _ path: String) {
-    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-    var rest = Array(text.utf8)[...]
-    while !rest.isEmpty {
-      let count = unsafe rest.withUnsafeBytes { raw in
-        unsafe write(descriptor, raw.baseAddress, raw.count)
-      }
-      guard count > 0 else { break }
-      rest.removeFirst(count)
-    }
-    close(descriptor)
-  }
-
-  private static func now() -> Double {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1_000_000
   }
 }

@@ -41,23 +41,22 @@ enum MillionBench {
     // The provider has none of the payments in `sent`, so they stay unknown.
     compare(tender, ["journal", "resume", "--all"], folder, rounds, exit: 9)
     for (words, target) in [
-      (["journal", "export"], "at least 100,000/s"),
+      (["journal", "export"], "at least 40,000/s"),
       (["journal", "list", "--all", "-o", "table"], "at most 64 MB"),
     ] {
-      guard let result = Bench.run([tender] + words + ["--state-dir", folder + "/million"]) else {
-        continue
+      let results = (0..<3).map { _ in
+        Bench.run([tender] + words + ["--state-dir", folder + "/million"])
       }
+      let rates = results.map { Int(1_000_000_000 / $0.milliseconds) }.sorted()
+      let kilobytes = results.map(\.kilobytes).max() ?? 0
       print(
         Bench.pad(words.joined(separator: " "), 44)
-          + Bench.pad("\(Int(1_000_000_000 / result.milliseconds))/s", 10)
-          + Bench.pad(Bench.decimal(Double(result.kilobytes) / 1024) + " MB", 11)
-          + "target \(target)"
+          + Bench.pad("\(rates[0]) to \(rates[2])/s", 18)
+          + Bench.pad(Bench.decimal(Double(kilobytes) / 1024) + " MB", 11) + "target \(target)"
       )
     }
     for words in [["totals"], ["totals", "--by", "day,provider,status"]] {
-      guard let result = Bench.run([tender] + words + ["--state-dir", folder + "/million"]) else {
-        continue
-      }
+      let result = Bench.run([tender] + words + ["--state-dir", folder + "/million"])
       print(
         Bench.pad(words.joined(separator: " "), 44)
           + Bench.pad("\(Int(result.milliseconds)) ms", 10) + "target at most 1000 ms"
@@ -66,26 +65,33 @@ enum MillionBench {
     prune(tender, folder + "/million")
   }
 
-  /// The longest that a payment takes while a million payments are deleted.
+  /// Prints the longest time of a payment while a million payments are deleted, and the rate of the deletion.
   private static func prune(_ tender: String, _ folder: String) {
-    let arguments = [
-      tender, "journal", "prune", "--before", "2028-01-01", "--yes", "--state-dir", folder,
-    ]
-    guard let pruning = Bench.begin(arguments) else { return }
+    // The one live payment stays, because deleting it needs an approval.
+    let pruning = Bench.begin([
+      tender, "journal", "prune", "--before", "2030-01-01", "--env", "simulator", "--yes",
+      "--state-dir", folder,
+    ])
+    let start = Bench.now()
     var times: [Double] = []
-    for number in 0..<200 {
-      let pay = [tender, "transact", "--amount", "1", "--test-card", "visa", "--state-dir", folder]
-      guard let result = Bench.run(pay + ["--reference", "P\(number)"]) else { continue }
-      times.append(result.milliseconds)
-    }
-    kill(pruning, SIGTERM)
     var status: Int32 = 0
-    _ = unsafe waitpid(pruning, &status, 0)
+    while times.count < 200, unsafe waitpid(pruning, &status, WNOHANG) == 0 {
+      let pay = [tender, "transact", "--amount", "1", "--test-card", "visa", "--state-dir", folder]
+      times.append(Bench.run(pay + ["--reference", "P\(times.count)"]).milliseconds)
+    }
+    guard times.count == 200 else {
+      Bench.fail("journal prune ended with \(status >> 8) after \(times.count) payments")
+    }
+    guard unsafe waitpid(pruning, &status, 0) == pruning, status == 0 else {
+      Bench.fail("journal prune ended with \(status >> 8)")
+    }
     print(
       Bench.pad("a payment during journal prune", 44)
         + Bench.pad(Bench.decimal(Bench.median(times)) + " ms", 10)
         + "longest of 200: \(Bench.decimal(times.max() ?? 0)) ms"
     )
+    let rate = Int(1_000_000_000 / (Bench.now() - start))
+    print(Bench.pad("journal prune", 44) + Bench.pad("\(rate)/s", 10) + "target at least 20,000/s")
   }
 
   private static func compare(

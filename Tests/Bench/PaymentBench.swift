@@ -12,7 +12,6 @@ enum PaymentBench {
     size(tender)
     let faults = faultLibrary()
     syncs(tender, folder, faults)
-    instructions(tender, folder)
     batches(tender, folder, faults, rounds)
   }
 
@@ -24,9 +23,8 @@ enum PaymentBench {
 
   /// The library that counts syncs and makes them slow; nil if it was not built.
   private static func faultLibrary() -> String? {
-    let own = CommandLine.arguments[0]
-    let path = own.prefix(through: own.lastIndex(of: "/") ?? own.startIndex) + "libtender-faults.so"
-    return unsafe access(String(path), R_OK) == 0 ? String(path) : nil
+    let path = Bench.beside("libtender-faults.so")
+    return unsafe access(path, R_OK) == 0 ? path : nil
   }
 
   private static func row(
@@ -50,8 +48,8 @@ enum PaymentBench {
         "/usr/bin/env", "LD_PRELOAD=\(faults)", "TENDER_FAULT=count:0",
         "TENDER_FAULT_FOLDER=\(folder)/syncs", "TENDER_FAULT_LOG=\(log)", tender,
       ]
-      _ = Bench.run(watched + words + ["--state-dir", state])
-      return read(log).split(separator: "\n").count { $0.hasPrefix("sync ") }
+      Bench.run(watched + words + ["--state-dir", state])
+      return Bench.text(at: log).split(separator: "\n").count { $0.hasPrefix("sync ") }
     }
     let pay = ["transact", "--amount", "10.50", "--test-card", "visa", "--reference"]
     _ = count(pay + ["FIRST"])
@@ -63,33 +61,19 @@ enum PaymentBench {
     print(row("syncs of a held payment, median", Double(held.sorted()[10]), "syncs", "at most 3"))
     let confirmed = (0..<20).map { count(["confirm", "H\($0)"]) }
     print(row("syncs of its confirm, median", Double(confirmed.sorted()[10]), "syncs", nil))
+    put(lines("N", 1000), folder + "/lines.jsonl")
+    let batch = count(["batch", folder + "/lines.jsonl", "--jobs", "64", "--quiet"])
+    print(row("syncs of a batch of 1,000, --jobs 64", Double(batch), "syncs", nil))
+    print(row("syncs of the payment after it", Double(count(pay + ["NEXT"])), "syncs", "at most 2"))
   }
 
-  /// Prints the numbers of callgrind, if it is installed.
-  private static func instructions(_ tender: String, _ folder: String) {
-    let valgrind = "/usr/bin/valgrind"
-    guard unsafe access(valgrind, X_OK) == 0 else {
-      return print("skipped: instructions (there is no valgrind)")
+  private static func lines(_ name: String, _ count: Int) -> String {
+    (0..<count).map { number in
+      """
+      {"command":"transact","reference":"\(name)-\(number)","amount":"10.50","test_card":"visa"}
+      """
     }
-    let state = ["--state-dir", folder + "/counted"]
-    let pay = ["transact", "--amount", "10.50", "--test-card", "visa", "--reference", "COUNTED"]
-    for (name, words) in [
-      ("--version", ["--version"]), ("a payment (simulator)", pay + state),
-      ("a look-up (simulator)", ["payment-status", "COUNTED"] + state),
-    ] {
-      let report = folder + "/callgrind"
-      _ = Bench.run(
-        [
-          "/usr/bin/env", "TENDER_CONTAINMENT=off", valgrind, "--tool=callgrind", "--quiet",
-          "--callgrind-out-file=" + report, tender,
-        ] + words
-      )
-      let line = read(report).split(separator: "\n").first {
-        $0.hasPrefix("totals:") || $0.hasPrefix("summary:")
-      }
-      let count = line.flatMap { Double($0.split(separator: " ").last ?? "") } ?? 0
-      print(row("instructions of " + name, count / 1_000_000, "million", nil))
-    }
+    .joined(separator: "\n")
   }
 
   /// A thousand payments, as the disk is and with 4 ms for each sync.
@@ -107,12 +91,7 @@ enum PaymentBench {
       var kilobytes = 0
       for _ in 0..<rounds {
         runs += 1
-        let lines = (0..<1000).map { number in
-          """
-          {"command":"transact","reference":"B\(runs)-\(number)","amount":"10.50","test_card":"visa"}
-          """
-        }
-        put(lines.joined(separator: "\n"), path)
+        put(lines("B\(runs)", 1000), path)
         let slow = [
           "LD_PRELOAD=\(faults ?? "")", "TENDER_SYNC_MICROSECONDS=\(delay)",
         ]
@@ -120,9 +99,7 @@ enum PaymentBench {
           tender, "batch", path, "--jobs", String(jobs), "--json", "--quiet", "--state-dir",
           folder + "/batch\(runs)",
         ]
-        guard let result = Bench.run(["/usr/bin/env"] + (delay == 0 ? [] : slow) + words) else {
-          continue
-        }
+        let result = Bench.run(["/usr/bin/env"] + (delay == 0 ? [] : slow) + words)
         times.append(result.milliseconds)
         kilobytes = max(kilobytes, result.kilobytes)
       }
@@ -146,18 +123,6 @@ enum PaymentBench {
       fdatasync(file)
     }
     return 200_000 / (Bench.now() - start)
-  }
-
-  private static func read(_ path: String) -> String {
-    let file = unsafe open(path, O_RDONLY)
-    guard file >= 0 else { return "" }
-    defer { close(file) }
-    var text: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 65_536)
-    while case let count = unsafe pread(file, &chunk, chunk.count, off_t(text.count)), count > 0 {
-      text += chunk.prefix(count)
-    }
-    return String(decoding: text, as: UTF8.self)
   }
 
   static func put(_ text: String, _ path: String) {

@@ -65,6 +65,21 @@ import Testing
     }
   }
 
+  /// Files that import `TenderModel` call the methods of `ByteSearch`. No room imports the library that searches by
+  /// Characters (`Package.swift`).
+  @Test func `splits and searches text by its bytes`() throws {
+    for source in Self.sources {
+      let isByBytes = source.room == "TenderModel" || source.text.contains("import TenderModel\n")
+      for line in source.text.split(separator: "\n") {
+        let searches = line.contains(/\.(split\(separator: |(first|last)Index\(of: |contains\()"/)
+        #expect(isByBytes || !searches, "\(source.file): \(line)")
+        #expect(!line.contains(/whereSeparator: \\\.is(White|New)/), "\(source.file): \(line)")
+      }
+    }
+    let manifest = try String(contentsOfFile: Project.path("Package.swift"), encoding: .utf8)
+    #expect(manifest.contains("-disable-implicit-string-processing-module-import"))
+  }
+
   @Test func `names no provider in the rooms that all share`() {
     let list = "TenderCommands/Providers.swift"
     let own: Set<Substring> = ["PayTheory", "Toro", "TrueLayer"]

@@ -157,17 +157,27 @@ import Testing
   }
 
   /// Many payments at once share syncs. A shown line was already on the disk.
-  @Test(arguments: kinds)
-  func `a batch says what is so, whatever call fails`(_ kind: String) throws {
+  ///
+  /// With 64 at once each round has a new journal, so that its creation is struck too.
+  @Test(arguments: kinds, [6, 64])
+  func `a batch says what is so, whatever call fails`(_ kind: String, _ jobs: Int) throws {
     let rounds = 1 + 40 / Works.setting("TENDER_FAULT_STRIDE", 23)
+    let count = jobs == 6 ? 12 : 64
     let seed = Works.setting("TENDER_FAULT_SEED", Int.random(in: 1..<1_000_000))
     let shop = try Shop()
     let binary = shop.binary
     try Works.waitForNothing(binary)
     let books = Works.Books(path: shop.books)
-    func lines(_ round: Int) -> [String] { (0..<12).map { Works.card("\(kind)-\(round)-\($0)") } }
+    func lines(_ round: Int) -> [String] {
+      (0..<count).map { Works.card("\(kind)-\(round)-\($0)") }
+    }
+    func place(_ round: Int) -> [String] {
+      let folder = binary.home.appending(path: ".local/state/tender\(jobs == 6 ? "" : "-\(round)")")
+      return ["--state-dir", folder.path]
+    }
     func words(_ round: Int) throws -> [String] {
-      ["batch", try Works.write(lines(round), binary), "--jobs", "6", "--json"]
+      let path = try Works.write(lines(round), binary)
+      return ["batch", path, "--jobs", "\(jobs)", "--json"] + place(round)
     }
     let report = binary.home.appending(path: "calls")
     #expect(try run(words(-1), "count:0", seed, binary, report: report.path) == 0)
@@ -196,14 +206,37 @@ import Testing
       for row in first.records where row["status"] == "succeeded" {
         #expect(replayed.contains(row.text("reference") ?? ""), "\(row) is forgotten at \(name)")
       }
-      for number in 0..<12 {
+      for number in 0..<count {
         let reference = "\(kind)-\(round)-\(number)"
         #expect(try books.charges(reference) == 1, "\(reference) at \(name)")
       }
+      let verified = try binary.run(["journal", "verify", "--json"] + place(round))
+      #expect(verified.status == 0, "\(name): \(verified.output)")
     }
-    let verified = try binary.run("journal", "verify", "--json")
-    #expect(verified.status == 0, "seed \(seed): \(verified.output)")
-    print("batch: \(rounds) \(kind) faults at random calls of \(calls), each line charged once")
+    print(
+      "batch --jobs \(jobs): \(rounds) \(kind) faults at random calls of \(calls), each line charged "
+        + "once"
+    )
+  }
+
+  /// All connections of a batch use one log. Its folder is synced once, and the log is short afterwards.
+  @Test func `a batch syncs the folder of its log once, and leaves a short log`() throws {
+    let shop = try Shop()
+    var binary = shop.binary
+    let log = binary.home.appending(path: "log").path
+    binary.variables["TENDER_FAULT_LOG"] = log
+    func syncs(_ words: [String]) throws -> [Substring] {
+      #expect(try run(words, "count:0", 1, binary) == 0)
+      let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+      return calls.filter { $0.hasPrefix("sync ") }
+    }
+    let path = try Works.write((0..<64).map { Works.card("L\($0)") }, binary)
+    let folders = try syncs(["batch", path, "--jobs", "32", "--json"]).count { $0 == "sync tender" }
+    // For the log, the keys, and the creation of the database.
+    #expect(folders <= 4, "\(folders)")
+    let left = try FileManager.default.attributesOfItem(atPath: shop.journal + "-wal")[.size]
+    #expect(left as? Int == 0)
+    #expect(try syncs(Works.words(Works.card("NEXT"))).count == 2)
   }
 
   private func run(_ strike: Strike, _ seed: Int, _ binary: Binary) throws -> Int32 {

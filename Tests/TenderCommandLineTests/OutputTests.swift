@@ -1,4 +1,5 @@
 import TenderCommandLine
+import TenderEngine
 import TenderModel
 import Testing
 
@@ -29,6 +30,19 @@ import Testing
     #expect(RecordLine.text(Self.record, fields: ["result.none"]) == "{}")
     let fault = #expect(throws: Fault.self) { try FieldChoice.check(["stauts"]) }
     #expect(fault?.hint == "did you mean status?")
+  }
+
+  /// A quote and a combining mark are one Character, but a shell and a spreadsheet read bytes.
+  @Test func `quotes for shells and spreadsheets, whatever mark follows`() {
+    #expect("a'\u{301};b".shellQuoted == "'a'\\''\u{301};b'")
+    let record = Record(
+      .payment,
+      ["reference": "\"\u{301},x", "id": "=\u{301}1", "brand": "a,\u{301}"]
+    )
+    #expect(
+      RecordCSV.row(record, ["reference", "id", "brand"])
+        == "\"\"\"\u{301},x\",'=\u{301}1,\"a,\u{301}\"\r\n"
+    )
   }
 
   @Test func `prints a table without colour where none is wanted`() {

@@ -11,9 +11,8 @@ extension Catalogue {
       + modules.flatMap { $0.options.flatMap(\.options) }
       + others.flatMap(\.options) + [provider] + general.flatMap(\.options)
     // A provider may list a shared option too. It appears once.
-    return all.indices.filter { place in !all[..<place].contains { $0 === all[place] } }.map {
-      all[$0]
-    }
+    let identities = all.map { ObjectIdentifier($0) }
+    return all.indices.filter { !identities[..<$0].contains(identities[$0]) }.map { all[$0] }
   }
 
   /// The options of the simulator.

@@ -180,7 +180,7 @@ package struct Command: Sendable {
   }
 
   /// Its effect, in one line.
-  package var summary: String { String(lines[0].trimmingPrefix(name + ": ")) }
+  package var summary: String { String(lines[0].dropFirst(name.count + 2)) }
 
   /// The page's paragraphs and examples, each on one line.
   private var parts: [String] {
@@ -228,12 +228,13 @@ package struct Command: Sendable {
     }
     // Options are compared by position, because comparing copies of them is slow. A name such as --limit can
     // have several meanings: a command's option comes before others of that name.
-    let keyed = keys.flatMap(\.options)
-    let own = command.optionNames.compactMap { name in
-      known.indices.first { place in
-        known[place].name == name && keyed.contains { $0 === known[place] }
-      } ?? known.indices.first { known[$0].name == name }
+    let keyed = keys.flatMap(\.options).map { ObjectIdentifier($0) }
+    var places: [String: Int] = [:]
+    for place in known.indices.reversed() { places[known[place].name] = place }
+    for place in known.indices.reversed() where keyed.contains(ObjectIdentifier(known[place])) {
+      places[known[place].name] = place
     }
+    let own = command.optionNames.compactMap { places[$0] }
     var options: [Option] = []
     for group in Option.Group.allCases {
       for place in group == .general ? Array(known.indices) : own where known[place].group == group

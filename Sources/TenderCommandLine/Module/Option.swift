@@ -1,3 +1,5 @@
+import TenderModel
+
 /// The definition of one option. Parser, help, manual and completions read it.
 ///
 /// It is a class, because every command reads the catalogue. Copies of all its parts would take longer than

@@ -40,12 +40,9 @@ package struct ResultShape: Sendable {
   ///
   /// Only its line is read, because each payment needs this.
   package static func names(_ told: String, in table: String) -> [String]? {
-    let head = Array((told + " ").utf8)
-    let line = Array(table.utf8).split(separator: UInt8(ascii: "\n")).first {
-      $0.starts(with: head)
-    }
-    return line?.split(separator: UInt8(ascii: " ")).dropFirst(2).map { member in
-      String(decoding: member.prefix { !Array("#!{[?".utf8).contains($0) }, as: UTF8.self)
+    let line = table.split(separator: "\n").first { $0.hasPrefix(told + " ") }
+    return line?.split(separator: " ").dropFirst(2).map { member in
+      String(decoding: member.utf8.prefix { !"#!{[?".utf8.contains($0) }, as: UTF8.self)
     }
   }
 

@@ -50,7 +50,7 @@ package protocol Session: AnyObject {
   /// Shows a state to the watching user.
   func announce(_ state: String, _ provider: String, _ env: Env, next: PayerAction?)
   /// Shows to a watching user the event that the command waits for, and the remaining milliseconds.
-  func waits(for what: String, left: Int)
+  func waits(for what: @autoclosure () -> String, left: Int)
   /// Prints a sentence on standard error unless `--quiet` is given.
   func tell(_ text: String)
   /// Prints a sentence on standard error if people read it.

@@ -1,3 +1,5 @@
+import TenderModel
+
 /// One share of many: the lines of a file that one runner processes, chosen by their references.
 package struct Shard: Sendable, Hashable {
   private static let most = 10_000

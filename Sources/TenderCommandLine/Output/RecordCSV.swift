@@ -45,7 +45,9 @@ package enum RecordCSV {
 
   /// Returns a text that no spreadsheet reads as a formula.
   private static func harmless(_ text: String) -> String {
-    guard let first = text.first, "=+-@＝＋－＠".contains(first) else { return text }
+    guard let first = text.unicodeScalars.first, "=+-@＝＋－＠".unicodeScalars.contains(first) else {
+      return text
+    }
     return "'" + text
   }
 

@@ -58,36 +58,35 @@ package enum RecordSchema {
   /// The names of the members of a kind, in their order.
   static func names(_ kind: Record.Kind) -> [String] {
     let others = ["replayed", "source", "line", "created_at", "says", "next", "age"]
-    func below(_ head: String) -> [String] { lines(head).map(name) }
     let shared = kind == .journalEntry ? below("payment").filter { !others.contains($0) } : []
     return below("common") + shared + below(kind.rawValue) + below("last")
   }
+
+  private static func below(_ head: String) -> [String] { namesBelow[head] ?? [] }
 
   private static func name(_ line: Substring) -> String {
     let name = line.utf8.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "!") }
     return String(decoding: name, as: UTF8.self)
   }
 
-  /// The lines of the table below a head.
-  ///
-  /// The search goes by bytes and stops early, because every run that prints a record needs them.
-  private static func lines(_ head: String) -> [Substring] {
-    let bytes = table.utf8
-    var lines: [Substring] = []
-    var isBelow = false
-    var start = bytes.startIndex
-    while start < bytes.endIndex {
-      let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
-      if bytes[start] == UInt8(ascii: "=") {
-        if isBelow { break }
-        isBelow = table[start..<end].split(separator: " ").contains { $0 == head }
-      } else if isBelow {
-        lines.append(table[start..<end])
+  private static func lines(_ head: String) -> [Substring] { linesBelow[head] ?? [] }
+
+  /// The names below each head. They are read once, because each record needs them.
+  private static let namesBelow = linesBelow.mapValues { $0.map(name) }
+
+  /// The lines of the table below each head.
+  private static let linesBelow: [String: [Substring]] = {
+    var found: [String: [Substring]] = [:]
+    var heads: [String] = []
+    for line in table.split(separator: "\n") {
+      if line.utf8.first == UInt8(ascii: "=") {
+        heads = line.split(separator: " ").dropFirst().map(String.init)
+      } else {
+        for head in heads { found[head, default: []].append(line) }
       }
-      start = end == bytes.endIndex ? end : bytes.index(after: end)
     }
-    return lines
-  }
+    return found
+  }()
 
   /// Every first-level name that some record has, each once.
   static let names = Record.Kind.allCases.flatMap(names)

@@ -33,7 +33,7 @@ package enum Table {
     _ column: Int,
     _ width: Int
   ) -> String {
-    let name = line.name.trimmingPrefix { $0 == " " }
+    let name = line.name.drop { $0 == " " }
     guard prose.contains(String(name)), DisplayWidth.columns(line.value) > width - column else {
       return line.value
     }

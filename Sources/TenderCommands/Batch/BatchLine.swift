@@ -19,6 +19,8 @@ package struct BatchVocabulary: Sendable {
   let commands: [String]
   private let known: [String: Command]
   /// The batch's options, which are defaults of each line.
+  private let options: [String: [Option]]
+  /// The batch's options, which are defaults of each line.
   fileprivate let defaults: [(option: Option, value: String)]
   /// The options of every line: output as records, and no questions.
   fileprivate let always: [Option]
@@ -28,6 +30,12 @@ package struct BatchVocabulary: Sendable {
     let allowed = catalogue.commands.filter { !$0.work.isLocal }
     commands = allowed.map(\.name)
     known = Dictionary(uniqueKeysWithValues: allowed.map { ($0.name, $0) })
+    let foreign = Set(Self.foreign.flatMap(\.options).map(\.name))
+    options = known.mapValues { command in
+      command.options.filter { option in
+        !foreign.contains(option.name) && !(option.readsStandardInput && option.value == .flag)
+      }
+    }
     let own = invocation.command.options.filter { invocation.command.users(of: $0.name) != nil }
     defaults = (Self.passedOn.flatMap(\.options) + own).compactMap { option in
       invocation.text(option).map { (option, $0) }
@@ -49,7 +57,7 @@ package struct BatchVocabulary: Sendable {
   /// Every member that a line may have, and whether its option is a flag, or may be repeated.
   var members: [String: (isFlag: Bool, repeats: Bool)] {
     var members: [String: (isFlag: Bool, repeats: Bool)] = [:]
-    for option in known.values.flatMap(options(of:)) {
+    for option in options.values.joined() {
       members[option.member] = (option.value == .flag, option.repeats)
     }
     for name in ["command", "reference", "id"] { members[name] = (false, false) }
@@ -57,12 +65,7 @@ package struct BatchVocabulary: Sendable {
   }
 
   /// The options that a line may give to a command.
-  fileprivate func options(of command: Command) -> [Option] {
-    let foreign = Self.foreign.flatMap(\.options).map(\.name)
-    return command.options.filter { option in
-      !foreign.contains(option.name) && !(option.readsStandardInput && option.value == .flag)
-    }
-  }
+  fileprivate func options(of command: Command) -> [Option] { options[command.name] ?? [] }
 }
 
 /// One checked line of a batch: a command with its options, and its reference.

@@ -288,9 +288,9 @@ final class Composition: Session {
   }
 
   /// Shows the awaited event and the remaining time on one line of the terminal, which changes each second.
-  func waits(for what: String, left: Int) {
+  func waits(for what: @autoclosure () -> String, left: Int) {
     guard output.isTable, !output.isVerbose, Console.isTerminal(2) else { return }
-    output.showWaiting(what, seconds: (left + 999) / 1000)
+    output.showWaiting(what(), seconds: (left + 999) / 1000)
   }
 
   /// Runs `body` while no other line of the batch uses the named resource.

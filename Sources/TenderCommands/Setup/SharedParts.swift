@@ -9,7 +9,7 @@ final class SharedParts {
   var journals: [String: any Journal] = [:]
   var networks: [String: (http: any HTTPExchange, sockets: any SocketExchange)] = [:]
   var simulators: [String: InProcessSimulator] = [:]
-  private var clocks: [SimulatedTime?: SimulatedClock] = [:]
+  private var clock: SimulatedClock?
   private var folders: Set<String> = []
   let common: CommonParts
   /// Resources that one line uses at a time; nil outside of a batch.
@@ -50,14 +50,14 @@ final class SharedParts {
     folders.insert(path)
   }
 
-  /// Returns the simulated world's clock, shared by all lines with the same time or none.
+  /// Returns the simulated world's clock, shared by all lines without a time.
   func clock(_ time: SimulatedTime?, beside machine: any Clock) -> SimulatedClock {
-    if time == nil, let known = clocks[time] {
-      known.begin()
-      return known
+    if time == nil, let clock {
+      clock.begin()
+      return clock
     }
     let made = SimulatedClock(time, beside: machine)
-    clocks[time] = made
+    if time == nil { clock = made }
     return made
   }
 

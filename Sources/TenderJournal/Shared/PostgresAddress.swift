@@ -236,7 +236,7 @@ package struct PostgresAddress: Sendable, Hashable {
 
 extension String {
   /// Returns the parts between separators, empty ones included.
-  fileprivate func components(between separator: Character) -> [String] {
+  fileprivate func components(between separator: String) -> [String] {
     split(separator: separator, omittingEmptySubsequences: false).map(String.init)
   }
 }

@@ -1,5 +1,6 @@
 internal import CLibraries
 import TenderEngine
+import TenderModel
 import TenderSystem
 
 #if canImport(Darwin)

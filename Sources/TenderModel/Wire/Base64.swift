@@ -39,21 +39,26 @@ package enum Base64 {
 
   // Takes an array: other modules would call a generic function unspecialized, at thirty times the cost.
   private static func encode(_ bytes: [UInt8], alphabet: [UInt8], padding: Bool) -> String {
-    var text: [UInt8] = []
-    text.reserveCapacity((bytes.count + 2) / 3 * 4)
-    var bits: UInt32 = 0
-    var count = 0
-    for byte in bytes {
-      bits = bits << 8 | UInt32(byte)
-      count += 8
-      while count >= 6 {
-        count -= 6
-        text.append(alphabet[Int(bits >> UInt32(count) & 63)])
+    let size = padding ? (bytes.count + 2) / 3 * 4 : (bytes.count * 4 + 2) / 3
+    return unsafe String(unsafeUninitializedCapacity: size) { text in
+      var bits: UInt32 = 0
+      var (count, place) = (0, 0)
+      for byte in bytes {
+        bits = bits << 8 | UInt32(byte)
+        count += 8
+        while count >= 6 {
+          count -= 6
+          unsafe text[place] = alphabet[Int(bits >> UInt32(count) & 63)]
+          place += 1
+        }
       }
+      if count > 0 {
+        unsafe text[place] = alphabet[Int(bits << UInt32(6 - count) & 63)]
+        place += 1
+      }
+      for rest in place..<size { unsafe text[rest] = UInt8(ascii: "=") }
+      return size
     }
-    if count > 0 { text.append(alphabet[Int(bits << UInt32(6 - count) & 63)]) }
-    if padding { while text.count % 4 != 0 { text.append(UInt8(ascii: "=")) } }
-    return String(decoding: text, as: UTF8.self)
   }
 
   private static func decode(_ text: [UInt8], values: [UInt8], padded: Bool) -> [UInt8]? {
@@ -62,22 +67,21 @@ package enum Base64 {
       for _ in 0..<2 where letters.last == UInt8(ascii: "=") { letters.removeLast() }
     }
     guard letters.count % 4 != 1 else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(letters.count * 3 / 4)
     var bits: UInt32 = 0
-    var count = 0
-    for letter in letters {
-      let value = values[Int(letter)]
-      guard value != 0xff else { return nil }
-      bits = bits << 6 | UInt32(value)
-      count += 6
-      if count >= 8 {
+    var (count, isValid) = (0, true)
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: letters.count * 3 / 4) { bytes, place in
+      for letter in letters {
+        let value = values[Int(letter)]
+        if value == 0xff { isValid = false }
+        bits = bits << 6 | UInt32(value & 63)
+        count += 6
+        guard count >= 8 else { continue }
         count -= 8
-        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+        unsafe bytes[place] = UInt8(truncatingIfNeeded: bits >> UInt32(count))
+        place += 1
       }
     }
     // Unused bits must be zero, or two texts would decode to the same bytes.
-    guard bits & (1 << UInt32(count) - 1) == 0 else { return nil }
-    return bytes
+    return isValid && bits & (1 << UInt32(count) - 1) == 0 ? bytes : nil
   }
 }

@@ -137,7 +137,10 @@ private struct JSONText {
     _ places: inout [[UInt8]: Int]
   ) -> Int? {
     guard members.count >= 64 else {
-      return members.firstIndex { $0.key.utf8.elementsEqual(name.utf8) }
+      let length = name.utf8.count
+      return members.firstIndex {
+        $0.key.utf8.count == length && $0.key.utf8.elementsEqual(name.utf8)
+      }
     }
     if places.isEmpty {
       for (index, member) in members.enumerated() { places[Array(member.key.utf8)] = index }

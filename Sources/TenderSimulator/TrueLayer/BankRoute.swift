@@ -1,3 +1,5 @@
+import TenderModel
+
 /// An endpoint of the simulated TrueLayer: its methods, the names of its faults, and its body
 /// (TrueLayer/README, 1.4 and 10.1; bodies by the OpenAPI).
 struct BankRoute {

@@ -23,8 +23,11 @@ struct Till: Attendant {
   var canCompare: Bool { isSimulated || terminal != nil }
 
   func waits(for state: String, left: Int) {
-    let page = Explanation.embedded("Toro", [.state]).first { $0.code == state }
-    unsafe session.waits(for: page?.meaning ?? state, left: left)
+    // The pages are read only if the text is shown.
+    func meaning() -> String {
+      Explanation.embedded("Toro", [.state]).first { $0.code == state }?.meaning ?? state
+    }
+    unsafe session.waits(for: meaning(), left: left)
   }
 
   func signature() throws(Fault) -> [UInt8]? {
