@@ -72,7 +72,9 @@ package struct Catalogue: Sendable {
     .local(.nothing),
     """
     version: print the version
-    Prints the version.
+    Prints the version. With --verbose it also prints the commit and the compiler of this build.
+    It then names each system library that was found, with its version.
+    $ tender version --verbose # the build, and the libraries
     $ tender version --json # the version as a record
     """
   )
