@@ -15,6 +15,12 @@ if command -v lintian >/dev/null; then
 else
   echo "skipped: lintian is not installed"
 fi
+depends=$(dpkg-deb -f "$package" Depends)
+echo "$(basename "$package"): $depends"
+case $depends in
+"libc6 (>= $(lowest_glibc "$program")),"*) ;;
+*) echo "the program needs glibc $(lowest_glibc "$program")" >&2 && exit 1 ;;
+esac
 [ "$(id -u)" = 0 ] || { echo "skipped: only root can make a bare system"; exit 0; }
 work=$(mktemp -d)
 trap 'rm -rf --one-file-system "$work"' EXIT

@@ -129,6 +129,38 @@ import Testing
     #expect(strange.isEmpty)
   }
 
+  @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/dpkg-deb"), "no dpkg-deb"))
+  func `the Debian package leaves rights alone, and names what it needs`() throws {
+    let home = try Binary().home
+    defer { try? FileManager.default.removeItem(at: home) }
+    // Compressed in a hurry.
+    let variables = ProcessInfo.processInfo.environment
+      .merging(["DPKG_DEB_COMPRESSOR_LEVEL": "1"]) { $1 }
+    func run(_ words: String...) throws -> String {
+      let result = try Job.run(words, in: Project.path(""), variables)
+      #expect(result.status == 0, "\(words): \(result.output)")
+      return result.output
+    }
+    let made = try run("Tests/Packaging/deb.sh", Binary.path.path, "1.2.3", home.path + "/made")
+    let package = String(made.split(separator: "\n").last ?? "")
+    let files = try run("dpkg-deb", "-c", package).split(separator: "\n")
+    #expect(files.first?.hasPrefix("drwxr-xr-x root/root") == true && files[0].hasSuffix(" ./"))
+    #expect(files.allSatisfy { $0.contains(" root/root ") })
+    let script = #". Tests/Packaging/common.sh; lowest_glibc "$0""#
+    let lowest = try run("bash", "-c", script, Binary.path.path).split(separator: "\n")[0]
+    let depends = try run("dpkg-deb", "-f", package, "Depends")
+    #expect(depends.hasPrefix("libc6 (>= \(lowest)), libsodium23 (>= "), "\(depends)")
+    #expect(try run("dpkg-deb", "-f", package, "Version") == "1.2.3\n")
+    _ = try run("dpkg-deb", "-e", package, home.path + "/control")
+    _ = try run("dpkg-deb", "-x", package, home.path + "/root")
+    _ = try run(
+      "sh",
+      "-c",
+      #"cd "$0/root" && md5sum --check --quiet ../control/md5sums"#,
+      home.path
+    )
+  }
+
   @Test func `version --verbose names the libraries, and the build where that is known`() throws {
     let binary = try Binary()
     defer { binary.remove() }
