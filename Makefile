@@ -10,7 +10,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 LIBRARIES := Sources/Libraries.tsv
 column = $(shell awk -F'\t' '!/^\#/ && NF >= 8 { print $$$(1) }' $(LIBRARIES) | sort)
 APT := $(call column,4)
-APT_TEST := chromium chromium-driver curl fish libfaketime mandoc openssl pgbouncer postgresql python3-graphql-core python3-jsonschema stunnel4 zsh
+APT_TEST := bubblewrap chromium chromium-driver curl fish libfaketime mandoc openssl pgbouncer postgresql python3-graphql-core python3-jsonschema stunnel4 zsh
 APT_BENCH := curl nginx-light openssl postgresql
 BREW := $(call column,6)
 
@@ -32,7 +32,7 @@ endif
 endif
 TENDER := .build/release/tender
 
-.PHONY: quick soak deb sbom reproduce sanitize install-files fuzz prove all run test build setup setup-test setup-bench install lint format generate bench bench-quick conformance clean
+.PHONY: quick soak deb tarball image packages-test release sbom reproduce sanitize install-files fuzz prove all run test build setup setup-test setup-bench install lint format generate bench bench-quick conformance clean
 
 all: build
 
@@ -47,7 +47,7 @@ build:
 	@if [ -n "$(filter /%,$(ARCHIVE))" ]; then \
 	  mkdir -p .build/archives && ln -sf "$(ARCHIVE)" .build/archives/libstdc++.a; fi
 	swift build $(RELEASE) --product tender
-	@Tests/Packaging/forget-hashes.sh $(TENDER)
+	@Tests/Packaging/stamp.sh $(TENDER)
 	@Tests/hardening.sh $(TENDER) release
 
 # Installs the system libraries that are missing; does nothing where none is.
@@ -212,20 +212,28 @@ sanitize: setup-test
 	  swift test --skip-build --disable-xctest --scratch-path .build/tsan --sanitize=thread \
 	  --skip 'KillTests|FaultMatrixTests|AdversaryTests|GrowthTests|CircumstanceTests|ContainmentTests|ManyLookUpsTests'
 
-# Builds the last commit twice in two places and compares the bytes.
-reproduce:
-	Tests/Packaging/reproduce.sh
-
 VERSION := $(shell sed -n 's/.*static let version = "\([0-9.]*\)".*/\1/p' Sources/TenderCommandLine/Catalogue/Catalogue.swift)
+PACKAGES := .build/packages
 sbom:
 	@Tests/Packaging/sbom.sh $(VERSION) $(wildcard $(TENDER))
 
-# A Debian package in .build/, judged by lintian and tried in a bare Debian, each where it is installed.
-deb: build
-	Tests/Packaging/deb.sh $(TENDER) $(VERSION) .build/deb
-	@if command -v lintian >/dev/null; then lintian --fail-on error .build/deb/*.deb; \
-	  else echo "skipped: lintian is not installed"; fi
-	@Tests/Packaging/try-deb.sh .build/deb/*.deb
+# In .build/packages: a Debian package, a tarball that installs itself, an OCI image.
+deb tarball image: build
+	@Tests/Packaging/$@.sh $(TENDER) $(VERSION) $(PACKAGES)
+
+# Installs the package and the tarball in bare systems, runs the image from its layers, and pays there. BEFORE names the
+# package of an earlier version, which is upgraded.
+packages-test: deb tarball image
+	Tests/Packaging/try.sh $(TENDER) $(VERSION) $(PACKAGES) $(BEFORE)
+
+# Builds the last commit in a clone: every artefact, with sums, bill of materials and provenance, in .build/packages.
+# KEY names the SSH key that signs the sums.
+release:
+	@Tests/Packaging/release.sh $(PACKAGES) $(KEY)
+
+# Makes the release of the last commit twice, in two folders and on two days, and compares the bytes.
+reproduce:
+	Tests/Packaging/reproduce.sh
 
 clean:
 	swift package clean

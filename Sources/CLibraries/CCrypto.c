@@ -37,12 +37,7 @@
 static struct { FUNCTIONS(MEMBER) } api;
 static const char *const names[] = {FUNCTIONS(NAME)};
 
-static const char *check(void) {
-  const char *version = api.OpenSSL_version(OPENSSL_VERSION_STRING);
-  return tender_system_is_version(version, LOWEST)
-             ? NULL
-             : "libcrypto is too old: tender needs " LOWEST " or later";
-}
+static const char *version(void) { return api.OpenSSL_version(OPENSSL_VERSION_STRING); }
 
 const char *tender_crypto_open(void) {
   static struct library library = {
@@ -50,7 +45,8 @@ const char *tender_crypto_open(void) {
       .not_found = "libcrypto could not be opened (" LIBRARY
                    "): install it with `apt-get install libssl3` or `brew install openssl@3`",
       .incomplete = "libcrypto is too old: a function that tender needs is missing in " LIBRARY,
-      .check = check, .names = names, .count = sizeof names / sizeof *names, .functions = &api,
+      .name = "libcrypto", .lowest = LOWEST, .version = version,
+      .names = names, .count = sizeof names / sizeof *names, .functions = &api,
   };
   return tender_library_open(&library);
 }

@@ -24,13 +24,10 @@
 static struct { FUNCTIONS(MEMBER) } api;
 static const char *const names[] = {FUNCTIONS(NAME)};
 
-static const char *check(void) {
-  const char *version = api.curl_version_info(CURLVERSION_NOW)->version;
-  if (!tender_system_is_version(version, LOWEST))
-    return "libcurl is too old: tender needs " LOWEST " or later";
-  return api.curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK
-             ? NULL
-             : "libcurl could not be initialised";
+static const char *version(void) { return api.curl_version_info(CURLVERSION_NOW)->version; }
+
+static const char *begin(void) {
+  return api.curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? NULL : "libcurl could not be initialised";
 }
 
 const char *tender_curl_open(void) {
@@ -39,7 +36,8 @@ const char *tender_curl_open(void) {
       .not_found = "libcurl could not be opened (" LIBRARY
                    "): install it with `apt-get install libcurl4` or `brew install curl`",
       .incomplete = "libcurl is too old: a function that tender needs is missing in " LIBRARY,
-      .check = check, .names = names, .count = sizeof names / sizeof *names, .functions = &api,
+      .name = "libcurl", .lowest = LOWEST, .version = version, .begin = begin,
+      .names = names, .count = sizeof names / sizeof *names, .functions = &api,
   };
   return tender_library_open(&library);
 }

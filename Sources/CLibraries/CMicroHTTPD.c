@@ -44,12 +44,7 @@ struct tender_connections {
 static struct { FUNCTIONS(MEMBER) } api;
 static const char *const names[] = {FUNCTIONS(NAME)};
 
-static const char *check(void) {
-  const char *version = api.MHD_get_version();
-  return tender_system_is_version(version, LOWEST)
-             ? NULL
-             : "libmicrohttpd is too old: tender needs " LOWEST " or later";
-}
+static const char *version(void) { return api.MHD_get_version(); }
 
 const char *tender_httpd_open(void) {
   static struct library library = {
@@ -58,7 +53,8 @@ const char *tender_httpd_open(void) {
                    "): install it with `apt-get install libmicrohttpd12` or "
                    "`brew install libmicrohttpd`",
       .incomplete = "libmicrohttpd is too old: a function that tender needs is missing in " LIBRARY,
-      .check = check, .names = names, .count = sizeof names / sizeof *names, .functions = &api,
+      .name = "libmicrohttpd", .lowest = LOWEST, .version = version,
+      .names = names, .count = sizeof names / sizeof *names, .functions = &api,
   };
   return tender_library_open(&library);
 }

@@ -35,10 +35,10 @@ static const char *const names[] = {
 #undef SYMBOL
 };
 
-static const char *check(void) {
-  char version[24];
-  snprintf(version, sizeof version, "%d.%d", api.version() / 10000, api.version() % 10000);
-  return tender_system_is_version(version, LOWEST) ? NULL : TOO_OLD;
+static const char *version(void) {
+  static char text[24];
+  snprintf(text, sizeof text, "%d.%d", api.version() / 10000, api.version() % 10000);
+  return text;
 }
 
 const struct tender_pq_functions *tender_pq_open(const char **why) {
@@ -47,7 +47,8 @@ const struct tender_pq_functions *tender_pq_open(const char **why) {
       .not_found = "libpq could not be opened, which a journal on PostgreSQL needs: install it with "
                    "`apt-get install libpq5` or `brew install libpq`",
       .incomplete = TOO_OLD,
-      .check = check, .names = names, .count = sizeof names / sizeof *names, .functions = &api,
+      .name = "libpq", .lowest = LOWEST, .version = version,
+      .names = names, .count = sizeof names / sizeof *names, .functions = &api,
   };
   *why = tender_library_open(&library);
   return *why ? NULL : &api;

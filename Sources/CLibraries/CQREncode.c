@@ -20,12 +20,7 @@
 static struct { FUNCTIONS(TYPED_MEMBER) } api;
 static const char *const names[] = {FUNCTIONS(TYPED_NAME)};
 
-static const char *check(void) {
-  const char *version = api.QRcode_APIVersionString();
-  return tender_system_is_version(version, LOWEST)
-             ? NULL
-             : "libqrencode is too old: tender needs " LOWEST " or later";
-}
+static const char *version(void) { return api.QRcode_APIVersionString(); }
 
 const char *tender_qr_open(void) {
   static struct library library = {
@@ -33,7 +28,8 @@ const char *tender_qr_open(void) {
       .not_found = "libqrencode could not be opened (" LIBRARY
                    "): install it with `apt-get install libqrencode4` or `brew install qrencode`",
       .incomplete = "libqrencode has other functions than version 4",
-      .check = check, .names = names, .count = sizeof names / sizeof *names, .functions = &api,
+      .name = "libqrencode", .lowest = LOWEST, .version = version,
+      .names = names, .count = sizeof names / sizeof *names, .functions = &api,
   };
   return tender_library_open(&library);
 }

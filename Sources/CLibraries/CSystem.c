@@ -31,6 +31,14 @@
 
 extern char **environ;
 
+#ifdef __linux__
+__attribute__((section(".tender_build")))
+#endif
+// Two empty lines. The linker could merge an empty constant with another one.
+const char tender_build[160] = "\n\n";
+
+const char *tender_system_build(void) { return tender_build; }
+
 static char **arguments;
 
 // glibc and macOS pass main's arguments to a constructor. Another C library may pass nothing.
@@ -438,10 +446,13 @@ int tender_system_landlock(void) {
   return version < 0 ? 0 : (int)version;
 }
 
+#define REFUSED_FILES(problem) ((problem) << 8)
+#define REFUSED_CALLS(problem) ((problem) << 16)
+
 static int bound_files(const struct tender_bounds *bounds) {
   int version = tender_system_landlock();
   if (version < 1)
-    return 0;
+    return REFUSED_FILES(errno);
   uint64_t all = (LAST_OF_FIRST << 1) - 1;
   if (version >= 2)
     all |= REFER;
@@ -461,7 +472,7 @@ static int bound_files(const struct tender_bounds *bounds) {
   }
   int ruleset = (int)syscall(CALL_CREATE, &wanted, size, 0);
   if (ruleset < 0)
-    return 0;
+    return REFUSED_FILES(errno);
   uint64_t reads = READ_FILE | READ_DIR, writes = reads | WRITE_FILE | TRUNCATE;
   allow(ruleset, bounds->readable, reads, all);
   allow(ruleset, bounds->writable, writes | MAKE_REG | MAKE_DIR | REMOVE_FILE, all);
@@ -470,10 +481,10 @@ static int bound_files(const struct tender_bounds *bounds) {
     allow_ports(ruleset, bounds->connects, CONNECT_TCP);
     allow_ports(ruleset, bounds->listens, BIND_TCP);
   }
-  int is_bound = syscall(CALL_RESTRICT, ruleset, 0) == 0;
+  int problem = syscall(CALL_RESTRICT, ruleset, 0) == 0 ? 0 : errno;
   close(ruleset);
-  if (!is_bound)
-    return 0;
+  if (problem)
+    return REFUSED_FILES(problem);
   return TENDER_BOUND_FILES | (wanted.ports ? TENDER_BOUND_PORTS : 0);
 }
 
@@ -740,7 +751,7 @@ static int bound_calls(const struct tender_bounds *bounds) {
   }
   answer(&filter, REFUSE);
   struct sock_fprog program = {filter.size, filter.code};
-  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0 ? TENDER_BOUND_CALLS : 0;
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0 ? TENDER_BOUND_CALLS : REFUSED_CALLS(errno);
 }
 
 #else

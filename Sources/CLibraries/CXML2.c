@@ -2,6 +2,9 @@
 
 #include "Library.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #ifdef __APPLE__
 #define FILES "libxml2.2.dylib", "/usr/lib/libxml2.2.dylib"
 #else
@@ -9,8 +12,8 @@
 #define FILES "libxml2.so.2", "libxml2.so.16"
 #endif
 
-/// The lowest tested version (Libraries.tsv): 2.9.14 is 20914.
-#define LOWEST "20910"
+/// The lowest tested version (Libraries.tsv).
+#define LOWEST "2.9.10"
 
 // XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NONET | XML_PARSE_COMPACT
 #define OPTIONS (32 | 64 | 2048 | 65536)
@@ -33,11 +36,12 @@
 static struct { FUNCTIONS(TYPED_MEMBER) } api;
 static const char *const names[] = {FUNCTIONS(TYPED_NAME)};
 
-static const char *check(void) {
-  const char *version = *api.xmlParserVersion;
-  return tender_system_is_version(version, LOWEST)
-             ? NULL
-             : "libxml2 is too old: tender needs " LOWEST " or later";
+// The library says 20910 for 2.9.10.
+static const char *version(void) {
+  static char text[24];
+  int number = atoi(*api.xmlParserVersion);
+  snprintf(text, sizeof text, "%d.%d.%d", number / 10000, number / 100 % 100, number % 100);
+  return text;
 }
 
 const char *tender_xml_open(void) {
@@ -46,7 +50,8 @@ const char *tender_xml_open(void) {
       .not_found = "libxml2 could not be opened (libxml2.so.2): install it with "
                    "`apt-get install libxml2` or `brew install libxml2`",
       .incomplete = "libxml2 is too old: a function that tender needs is missing",
-      .check = check, .names = names, .count = sizeof names / sizeof *names, .functions = &api,
+      .name = "libxml2", .lowest = LOWEST, .version = version,
+      .names = names, .count = sizeof names / sizeof *names, .functions = &api,
   };
   return tender_library_open(&library);
 }

@@ -2,8 +2,12 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
 
-static const char *attempt(const struct library *library) {
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct library *newest;
+
+static const char *attempt(struct library *library) {
   void *opened = NULL;
   for (size_t i = 0; !opened && i < 3 && library->files[i]; i++)
     opened = dlopen(library->files[i], RTLD_LAZY | RTLD_LOCAL);
@@ -13,15 +17,35 @@ static const char *attempt(const struct library *library) {
   for (size_t i = 0; i < library->count; i++)
     if (!(functions[i] = dlsym(opened, library->names[i])))
       return library->incomplete;
-  return library->check();
+  const char *version = library->version();
+  if (!tender_system_is_version(version, library->lowest)) {
+    snprintf(library->text, sizeof library->text, "%s is too old: tender needs %s or later", library->name,
+             library->lowest);
+    return library->text;
+  }
+  const char *problem = library->begin ? library->begin() : NULL;
+  if (problem)
+    return problem;
+  snprintf(library->text, sizeof library->text, "%s %s", library->name, version);
+  library->next = newest;
+  newest = library;
+  return NULL;
 }
 
 const char *tender_library_open(struct library *library) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&lock);
   if (!library->is_tried)
     library->problem = attempt(library);
   library->is_tried = 1;
   pthread_mutex_unlock(&lock);
   return library->problem;
+}
+
+const char *tender_library_opened(size_t number) {
+  pthread_mutex_lock(&lock);
+  struct library *library = newest;
+  while (library && number--)
+    library = library->next;
+  pthread_mutex_unlock(&lock);
+  return library ? library->text : NULL;
 }

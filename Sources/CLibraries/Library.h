@@ -10,16 +10,23 @@
 struct library {
   /// File names, tried in order.
   const char *files[3];
+  const char *name;
   const char *not_found;
   const char *incomplete;
-  /// Returns the problem of the opened version, or NULL.
-  const char *(*check)(void);
+  /// The lowest tested version, and the function that returns the version of the opened library.
+  const char *lowest;
+  const char *(*version)(void);
+  /// Initializes the library. Returns NULL, or the reason why it cannot be used. NULL if there is nothing to do.
+  const char *(*begin)(void);
   /// Names of functions, and a structure with a pointer for each of them.
   const char *const *names;
   size_t count;
   void *functions;
   int is_tried;
   const char *problem;
+  /// The message if it is too old; its name and version once it is open.
+  char text[80];
+  struct library *next;
 };
 
 /// Opens a library once. Returns NULL, or the reason why it cannot be used.

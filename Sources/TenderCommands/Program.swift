@@ -182,18 +182,30 @@ package struct Program {
     return Fault.Kind.state.exitStatus
   }
 
+  /// Prints the version. With --verbose it also prints the commit, the compiler and the libraries.
   private static func version(_ invocation: Invocation?, _ environment: Environment) -> Int32 {
+    var fields: JSONObject = ["version": .string(Catalogue.version)]
+    if invocation?.has(Keys.verbose) == true {
+      let build = Libraries.build
+      fields["commit"] = build.commit.isEmpty ? nil : .string(build.commit)
+      fields["compiler"] = build.compiler.isEmpty ? nil : .string(build.compiler)
+      fields["libraries"] = .object(Libraries.versions())
+    }
     guard let invocation,
       !Output.isTable(
         option: invocation.has(Keys.json) ? "jsonl" : invocation[Keys.output],
         environment
       )
-    else { return put("tender \(Catalogue.version)\n") }
+    else {
+      var lines = ["tender \(Catalogue.version)"]
+      for name in ["commit", "compiler"] {
+        lines += fields.text(name).map { ["\(name) \($0)"] } ?? []
+      }
+      lines += fields["libraries"]?.object?.members.map { "\($0.key) \($0.value.text ?? "")" } ?? []
+      return put(lines.joined(separator: "\n") + "\n")
+    }
     let now = SystemClock(interruption: NeverInterrupted()).now
-    let record = Records(command: "version", now: now).record(
-      .version,
-      ["version": .string(Catalogue.version)]
-    )
+    let record = Records(command: "version", now: now).record(.version, fields)
     return put(Output.line(record) + "\n", isJSON: true)
   }
 

@@ -4,8 +4,8 @@
 # What is linked into the program comes from the tools that build it, each with the version that it has. What the
 # program requires of a system comes from Sources/Libraries.tsv: no version is known of it but the lowest that is taken.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
-program=${2:-}
+program=${2:+$(readlink -f "$2")}
+. "$(dirname "$0")/common.sh"
 needed=
 [ -z "$program" ] || needed=$(objdump -p "$program" | awk '$1 == "NEEDED" { print $2 }')
 # A build for tests loads the Swift runtime, and with it the C++ runtime.
@@ -25,8 +25,7 @@ case $needed in *libswiftCore*) how=required ;; esac
     done
   fi
   lowest=
-  [ -z "$program" ] ||
-    lowest=$(objdump -T "$program" | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -uV | tail -1)
+  [ -z "$program" ] || lowest=$(lowest_glibc "$program")
   [ "$(uname)" != Linux ] ||
     printf 'required\tglibc\t%s\tLGPL-2.1-or-later\tlinked\tlibc6\tthe C library\n' "$lowest"
   awk -F'\t' '!/^#/ && NF >= 8 { print "required\t" $1 "\t" $2 "\t" $7 "\t" $3 "\t" $5 "\t" $8 }' Sources/Libraries.tsv

@@ -282,6 +282,42 @@ private import Glibc
 
   // A refusing kernel.
 
+  /// What a container's profile does that allows neither Landlock nor another filter, as instructions of seccomp(2).
+  private static let refusing = [
+    (0x20, 0, 0, 0), (0x15, 4, 0, 444), (0x15, 0, 2, 157), (0x20, 0, 0, 16), (0x15, 1, 0, 22),
+    (0x06, 0, 0, 0x7fff_0000), (0x06, 0, 0, 0x0005_0001),
+  ]
+
+  #if arch(x86_64)
+  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/bwrap"), "no bwrap"))
+  func `says in doctor what a container refuses, and what allows it`() throws {
+    var binary = try Binary()
+    defer { binary.remove() }
+    binary.variables["container"] = "oci"
+    let whole = try binary.run("doctor", "--json").records
+      .first { $0.text("name") == "containment" }
+    #expect(whole?.text("detail")?.hasSuffix("; in a container") == true)
+    let filter = Self.refusing.map { code, yes, no, value in
+      let bytes = [code & 255, 0, yes, no] + [0, 8, 16, 24].map { value >> $0 & 255 }
+      return bytes.map { "\\" + String($0 + 512, radix: 8).dropFirst() }.joined()
+    }
+    let tender = binary.executable.path
+    binary.program = "/bin/sh"
+    let run =
+      "printf '\(filter.joined())' | bwrap --dev-bind / / --seccomp 0 \(tender) doctor --json"
+    let refused = try binary.run("-c", run)
+    #expect(refused.status == 0, "\(refused)")
+    let check = refused.records.first { $0.text("name") == "containment" }
+    #expect(
+      check?.text("detail")
+        == "nothing of this process is bounded; Landlock refused: Operation not permitted; "
+        + "seccomp refused: Operation not permitted; in a container"
+    )
+    #expect(check?.text("outcome") == "warn")
+    #expect(check?.text("remedy")?.hasPrefix("let the seccomp profile of the container") == true)
+  }
+  #endif
+
   @Test func `warns in doctor where nothing is bounded, and pays only where that is allowed`()
     throws
   {

@@ -115,6 +115,33 @@ import Testing
     }
   }
 
+  /// The payments of a release that this version has to finish or repeat.
+  private static let promised: Set = [
+    "HELD", "HELDFEE", "LOSTCONFIRM", "LOST", "PAID", "DECLINED", "STORED", "BANKLOST", "MANDATE",
+    "REVOKED", "SALEHELD", "SALEPARTS", "REST",
+  ]
+
+  @Test(arguments: OldJournal.released)
+  func `reads the journal of a release, and finishes its payments`(_ old: OldJournal) throws {
+    let (binary, _) = try Self.home(of: old)
+    defer { binary.remove() }
+    for said in try old.said() {
+      let reference = said.text("reference") ?? ""
+      let shown = try binary.run("journal", "show", reference, "--json").record
+      for name in ["status", "id", "amount", "captured_amount", "currency", "idempotency_key"] {
+        #expect(shown[name] == said[name], "\(reference): \(name)")
+      }
+    }
+    #expect(try binary.run("journal", "verify", "--json").status == 0)
+    let more = ["--json", "--no-input", "--sim-clock", try old.later()]
+    for step in Self.steps where Self.promised.contains(step.reference) {
+      let result = try binary.run(step.words.split(separator: " ").map(String.init) + more)
+      #expect(result.status == step.exit, "\(step.words): \(result.errors)")
+      #expect(result.record.text("status") ?? "" == step.status, "\(step.words)")
+    }
+    #expect(try binary.run("journal", "verify", "--json").status == 0)
+  }
+
   @Test func `an export that lacks the orders is refused, and that journal is exported again`()
     throws
   {

@@ -1,4 +1,5 @@
 import Foundation
+import TenderCommandLine
 import TenderModel
 import TenderTestSupport
 import Testing
@@ -284,7 +285,9 @@ import Testing
     #expect(text.contains("the result is succeeded, exit:0, and declined was expected"))
     #expect(text.contains(#" failures="1" errors="1" skipped="0" "#))
     #expect(text.contains(#"timestamp="2026-01-01T09:00:00Z""#))
-    for property in ["jobs\" value=\"8", "sim-seed\" value=\"7", "tender\" value=\"0.1.0"] {
+    for property in [
+      "jobs\" value=\"8", "sim-seed\" value=\"7", "tender\" value=\"\(Catalogue.version)",
+    ] {
       #expect(text.contains("<property name=\"\(property)\"/>"), "\(property)")
     }
   }

@@ -1,4 +1,5 @@
 import Foundation
+import TenderCommandLine
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
@@ -238,7 +239,7 @@ import Testing
       #expect(!result.output.isEmpty, "\(words)")
       #expect(result.errors == "", "\(words)")
     }
-    #expect(try binary.run("--version").output == "tender 0.1.0\n")
+    #expect(try binary.run("--version").output == "tender \(Catalogue.version)\n")
   }
 
   @Test func `refuses a configuration that is wrong or open`() throws {

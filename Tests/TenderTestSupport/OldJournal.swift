@@ -5,18 +5,21 @@ import Testing
 /// The files of a program with an old version of the journal (`Tests/TenderJournalTests/Fixtures`).
 package struct OldJournal: Sendable, CustomTestStringConvertible {
   /// Every version of the tables that had attempts.
-  package static let all = (1...6).map(OldJournal.init(version:))
+  package static let all = (1...6).map { OldJournal(name: "v\($0)") }
 
   /// The first version with operations. Since then, only columns were added.
-  package static let withOperations = OldJournal(version: 7)
+  package static let withOperations = OldJournal(name: "v7")
 
-  package let version: Int
+  /// Every released version of the program.
+  package static let released = ["0.2.0"].map(OldJournal.init(name:))
 
-  private init(version: Int) { self.version = version }
+  private let name: String
 
-  package var testDescription: String { "version \(version)" }
+  private init(name: String) { self.name = name }
 
-  private var folder: String { Project.path("Tests/TenderJournalTests/Fixtures/v\(version)") }
+  package var testDescription: String { name }
+
+  private var folder: String { Project.path("Tests/TenderJournalTests/Fixtures/\(name)") }
 
   private func has(_ name: String) -> Bool {
     FileManager.default.fileExists(atPath: folder + "/" + name)
@@ -24,7 +27,8 @@ package struct OldJournal: Sendable, CustomTestStringConvertible {
 
   /// Copies the files of its state folder, and its mark beside that folder.
   package func put(into state: URL) throws {
-    for name in ["journal.db", "journal.db-wal", "journal.seals", "simulator.db"] where has(name) {
+    for name in ["journal.db", "journal.db-wal", "journal.seals", "journal.key", "simulator.db"]
+    where has(name) {
       let place = state.appending(path: name)
       try FileManager.default.copyItem(at: URL(filePath: folder + "/" + name), to: place)
       try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: place.path)

@@ -9,6 +9,13 @@
 /// number is ignored.
 int tender_system_is_version(const char *found, const char *lowest);
 
+/// Returns the name and version of an opened library; 0 is the one opened last. NULL after the first one.
+const char *tender_library_opened(size_t number);
+
+/// Returns two lines: the commit of this build, and its compiler. Both are empty until
+/// Tests/Packaging/stamp.sh fills them in.
+const char *tender_system_build(void);
+
 /// The arguments from the loader; NULL if it passed none. A preloaded library that changes the environment
 /// hides them from Swift. A command without its arguments would do nothing, and exit with 0.
 char **tender_system_arguments(void);
@@ -95,8 +102,8 @@ enum { TENDER_BOUND_FILES = 1, TENDER_BOUND_PORTS = 2, TENDER_BOUND_CALLS = 4 };
 int tender_system_landlock(void);
 
 /// Restricts this thread and everything that it starts, permanently. Landlock restricts files and ports.
-/// seccomp restricts programs, sockets and other processes. Returns the restrictions in force; 0 if the
-/// kernel supports none.
+/// seccomp restricts programs, sockets and other processes. Returns the restrictions in force. From bit 8 on
+/// it has the errno of a refused Landlock, and from bit 16 on that of a refused seccomp.
 int tender_system_contain(const struct tender_bounds *bounds);
 
 #endif

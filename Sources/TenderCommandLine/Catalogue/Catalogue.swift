@@ -5,7 +5,7 @@ internal import TenderModel
 /// It joins the shared definitions and those of each provider's module.
 package struct Catalogue: Sendable {
   /// This version of the program.
-  package static let version = "0.1.0"
+  package static let version = "0.2.0"
 
   /// Every provider of this program.
   package let modules: [any ProviderModule]
@@ -72,7 +72,9 @@ package struct Catalogue: Sendable {
     .local(.nothing),
     """
     version: print the version
-    Prints the version.
+    Prints the version. With --verbose it also prints the commit and the compiler of this build.
+    It then names each system library that was found, with its version.
+    $ tender version --verbose # the build, and the libraries
     $ tender version --json # the version as a record
     """
   )

@@ -17,6 +17,10 @@ struct Containment {
   let files: Bool
   let ports: Bool
   let calls: Bool
+  /// The system's reasons for refusing Landlock or seccomp.
+  var refusals: [String] = []
+  /// Whether the environment names a container, whose rules can refuse both.
+  var isInContainer = false
 
   static let none = Containment(files: false, ports: false, calls: false)
 
@@ -29,14 +33,21 @@ struct Containment {
       (files, "files"), (ports, "TCP ports"), (calls, "programs, sockets and other processes"),
     ]
     let bounds = all.filter(\.0).map(\.1)
-    guard !bounds.isEmpty else { return "nothing of this process is bounded" }
-    return "bounded: " + bounds.joined(separator: ", ")
+    let bounded =
+      bounds.isEmpty
+      ? "nothing of this process is bounded" : "bounded: " + bounds.joined(separator: ", ")
+    let place = isInContainer ? ["in a container"] : []
+    return ([bounded] + refusals + place).joined(separator: "; ")
   }
 
   /// Advice for missing restrictions; nil if all are in force.
   var advice: String? {
     guard !isWhole else { return nil }
-    return "use Linux 6.7 or later with Landlock and seccomp, without TENDER_CONTAINMENT=off; "
+    let container =
+      isInContainer && !refusals.isEmpty
+      ? "let the seccomp profile of the container allow Landlock and seccomp; " : ""
+    return container
+      + "use Linux 6.7 or later with Landlock and seccomp, without TENDER_CONTAINMENT=off; "
       + #""containment":"required" in a profile refuses to pay without it"#
   }
 
@@ -64,7 +75,13 @@ struct Containment {
     return Containment(
       files: result & TENDER_BOUND_FILES != 0,
       ports: result & TENDER_BOUND_PORTS != 0,
-      calls: result & TENDER_BOUND_CALLS != 0
+      calls: result & TENDER_BOUND_CALLS != 0,
+      refusals: [("Landlock", result >> 8 & 0xff), ("seccomp", result >> 16)]
+        .filter { $0.1 != 0 }
+        .map { name, problem in
+          "\(name) refused: \(unsafe String(cString: strerror(Int32(problem))))"
+        },
+      isInContainer: settings.environment["container"] != nil
     )
   }
 }

@@ -1,4 +1,6 @@
 private import CLibraries
+private import CSQLite
+private import CSodium
 package import TenderModel
 
 /// The system libraries that are opened on first use.
@@ -17,5 +19,33 @@ package enum Libraries {
       )
     }
     return "libcurl, libcrypto and libmicrohttpd can be opened"
+  }
+
+  /// Opens every library; gives the names and versions of those that this system has.
+  package static func versions() -> JSONObject {
+    var found: JSONObject = [
+      "libsodium": unsafe .string(String(cString: sodium_version_string())),
+      "SQLite": unsafe .string(String(cString: sqlite3_libversion())),
+    ]
+    var problem: UnsafePointer<CChar>?
+    unsafe _ = tender_pq_open(&problem)
+    unsafe _ = [
+      tender_qr_open(), tender_httpd_open(), tender_xml_open(), tender_crypto_open(),
+      tender_curl_open(),
+    ]
+    var number = 0
+    while let text = unsafe tender_library_opened(number) {
+      let words = unsafe String(cString: text).split(separator: " ", maxSplits: 1)
+      found[String(words[0])] = .string(String(words[1]))
+      number += 1
+    }
+    return found
+  }
+
+  /// The commit and the compiler of this build; empty where they are not known.
+  package static var build: (commit: String, compiler: String) {
+    let lines = unsafe String(cString: tender_system_build())
+      .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    return (lines[0], lines[1])
   }
 }
