@@ -43,15 +43,17 @@ kill -TERM "$server"
 wait "$server" && status=0 || status=$?
 server=
 wait "$sampler" || true
-# The line of least squares through the samples of the last three quarters: what a start takes is left out.
-trend=$(awk -v from=$((payments / 4)) '$2 >= from { n++; x += $2; y += $3; xx += $2 * $2; xy += $2 * $3 }
-  END { d = n * xx - x * x; printf "%.2f", (d > 0 ? (n * xy - x * y) / d * 100000 : 0) }' "$folder/samples")
-echo "payments  least MB  most MB"
-awk -v step=$((payments / 10 > 0 ? payments / 10 : 1)) '{ part = int($2 / step)
+awk -v step=$((payments / 20 > 0 ? payments / 20 : 1)) '{ part = int($2 / step)
     if (!(part in least) || $3 < least[part]) least[part] = $3
     if ($3 > most[part]) most[part] = $3 }
-  END { for (part = 0; part <= 10; part++) if (part in least)
-    printf "%8d  %8d  %7d\n", part * step, least[part], most[part] }' "$folder/samples"
+  END { for (part = 0; part <= 20; part++) if (part in least)
+    printf "%8d  %8d  %7d\n", part * step, least[part], most[part] }' "$folder/samples" > "$folder/parts"
+echo "payments  least MB  most MB"
+cat "$folder/parts"
+# The line of least squares through the highest sample of each part, without the first part: between two
+# rounds there are no clients.
+trend=$(awk 'NR > 1 { n++; x += $1; y += $3; xx += $1 * $1; xy += $1 * $3 }
+  END { d = n * xx - x * x; printf "%.2f", (d > 0 ? (n * xy - x * y) / d * 100000 : 0) }' "$folder/parts")
 echo "simulator serve --retain $retain, $clients clients: $payments payments in $took s, $failed failed," \
   "peak $peak MB, trend $trend MB per 100,000 payments, books $books MB, exit $status," \
   "$(wc -l < "$folder/samples") samples"
