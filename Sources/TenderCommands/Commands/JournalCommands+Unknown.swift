@@ -10,7 +10,7 @@ extension Action {
     journal resume: look at unknown operations, or finish them
     Asks the provider about each operation of a payment whose result is unknown, and records the
     answer. It sends nothing that can move money. With --all it asks about every payment with an
-    unknown operation, and about every payment that a bank's payer has still to authorize.
+    unknown operation. It also looks up bank payments that wait for their payer.
 
     --finish ends an operation that stays unknown: it sends the request again under its key, or
     undoes it. On live it asks first, or needs --yes. A request without a key could move its
@@ -25,7 +25,7 @@ extension Action {
       .declined, .auth, .notFound, .conflict, .rejected, .unknown, .notSent, .providerError,
       .cancelled, .expired, .partial, .state, .refused, .device, .partPaid, .interrupted,
     ],
-    meanings: ["all": "every payment with an unknown operation, or at a bank's payer"],
+    meanings: ["all": "every payment with an unknown operation, and bank payments that wait"],
     // The journal has the address of the payment's reader. This command does not.
     bounds: .providers,
     run: JournalCommands.resume
