@@ -102,6 +102,10 @@ package struct Parser {
     let definitions = command.operands
     if definitions.isEmpty, let extra = operands.first { throw .extraOperand(extra, command) }
     for (index, operand) in operands.enumerated() {
+      if operand.isEmpty {
+        let hint = "an empty variable in a script leaves it empty"
+        throw .usage("bad_operand", "an operand of \(command.name) is empty", hint)
+      }
       let definition = index < definitions.count ? definitions[index] : definitions.last
       guard let definition, index < definitions.count || definition.repeats else {
         throw .extraOperand(operand, command)

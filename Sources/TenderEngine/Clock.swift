@@ -143,7 +143,7 @@ extension Fault {
       kind == .pending
         ? "the time of --deadline is over; \(underWay)" : "stopped by a signal; \(underWay)",
       hint: effect == .unknown
-        ? "do not pay again; the same command finds out what happened, and finishes it"
+        ? "do not make another payment: the same command finds out the result and finishes this one"
         : "the journal is consistent: run the same command again"
     )
   }

@@ -75,9 +75,8 @@ extension Operation {
   /// The names of the members in which two orders differ.
   func differences(from other: Operation) -> [String] {
     let names = Set(content.members.map(\.key) + other.content.members.map(\.key)).sorted()
-    // The holder's name is stored for searches. Payments of earlier versions lack it.
     var different = names.filter { name in
-      if name == Self.holder { return false }
+      if Self.notCompared.contains(name) { return false }
       // A member that the journal stores only as a keyed hash is compared by that hash.
       if let print = fingerprints[name] {
         return !Self.isSame(print, other.fingerprints[name] ?? .null)

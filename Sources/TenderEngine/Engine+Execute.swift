@@ -57,13 +57,19 @@ extension Engine {
 
   /// Returns the refusal with a hint that leads to no further refusal. Not every payment can be refunded.
   func completed(_ refusal: Fault, for payment: Payment) -> Fault {
-    guard refusal.cause == .tooLateToCancel else { return refusal }
-    var fault = refusal
-    let refund = Operation(.refund, amount: payment.state.leftToRefund, at: clock.now)
-    if (try? check(refund, of: payment)) == nil {
+    let left = payment.state.leftToRefund
+    let isTooMuch = refusal.code == "refund_exceeds" && left > 0
+    guard refusal.cause == .tooLateToCancel || isTooMuch else { return refusal }
+    do throws(Fault) {
+      try check(Operation(.refund, amount: left, at: clock.now), of: payment)
+      return refusal
+    } catch {
+      // Nothing can be refunded: the amount is not the reason.
+      if isTooMuch { return error.kind == refusal.kind ? error : refusal }
+      var fault = refusal
       fault.hint = "to look only: tender payment-status \(payment.shellReference)"
+      return fault
     }
-    return fault
   }
 
   /// Records an operation and sends it.
@@ -325,9 +331,10 @@ extension Fault {
     guard effect == .unknown, payment.state.isUnknown else { return self }
     var fault = self
     let name = payment.unknownReference
+    let isRefund = payment.unknowns.last?.kind == .refund
     fault.hint =
-      "do not pay again. To look only: tender journal resume \(name); to finish it (this may move money): "
-      + "tender journal resume \(name) --finish"
+      "do not make another \(isRefund ? "refund" : "payment"). To look only: tender journal resume \(name); "
+      + "to finish this one (this may move money): tender journal resume \(name) --finish"
     return fault
   }
 }

@@ -20,7 +20,7 @@ extension Fault {
       code: "outcome_unknown",
       "the request was sent and its result is unknown: \(message)",
       hint:
-        "do not pay again: the same command finds out the result and finishes it",
+        "do not make another payment: the same command finds out the result and finishes this one",
       result: result
     ).retried(after: after)
   }
@@ -33,7 +33,7 @@ extension Fault {
       effect: .unknown,
       code: "outcome_unknown",
       "the bank may still execute it, and its result could not be looked up: \(message)",
-      hint: "do not pay again; the same command asks how it ended",
+      hint: "do not make another payment: the same command asks how this one ended",
       result: result
     )
   }
@@ -78,7 +78,7 @@ extension Fault {
       code: "outcome_unknown",
       "the request was sent and its result could not be recorded: \(failure.message)",
       hint:
-        "do not pay again; once the journal can be written, run the same command to see the result",
+        "do not make another payment; once the journal can be written, run the same command to see the result",
       result: failure.result
     )
   }

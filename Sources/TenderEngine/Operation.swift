@@ -34,9 +34,12 @@ package struct Operation: Sendable {
   /// The id that the provider gave.
   package var id: String?
   package var state = State.prepared
-  /// The member of `content` with the name of the holder of the card or account. Orders are not compared by
-  /// it.
+  /// The member of `content` with the name of the holder of the card or account.
   static let holder = "holder"
+  /// The member of `content` for an order that accepts a part of its amount.
+  static let allowPartial = "allow_partial"
+  /// Members of `content` by which orders are not compared. Payments of earlier versions can lack them.
+  static let notCompared: Set = [holder, allowPartial]
 
   /// The order of an attempt; empty for any other operation. Two orders with the same content are the same.
   package var content: JSONObject = [:]
@@ -108,11 +111,9 @@ package struct Operation: Sendable {
       && name == other.name && order == other.order
   }
 
-  /// The content without the holder, which payments of earlier versions lack.
+  /// The content by which orders are compared.
   private var order: JSONObject {
-    var order = content
-    order[Self.holder] = nil
-    return order
+    JSONObject(content.members.filter { !Self.notCompared.contains($0.key) })
   }
 
   /// The effect on money, as far as it is known.

@@ -243,6 +243,8 @@ package struct SaleOrder: PlacedOrder {
   package var gratuityMenu: [Int] = []
   /// Whether the authorization captures as well.
   package var captures = true
+  /// Whether a part of the amount is accepted.
+  package var acceptsPart = false
   /// The receipt of the refunded payment, in its documented fields.
   package var original: JSONObject?
   /// The reference of the refunded payment, if the journal has it.
@@ -268,6 +270,7 @@ package struct SaleOrder: PlacedOrder {
       "amount": .integer(amount.minorUnits), "currency": .string(amount.currency.code),
     ]
     content["gratuity"] = gratuity.map(JSON.integer)
+    if acceptsPart { content[Operation.allowPartial] = true }
     content["original"] = (originalReference?.text ?? original?.text("saleReferenceId")).map(
       JSON.string
     )

@@ -121,6 +121,9 @@ package struct Report: Sendable, Priced {
     status == .unknown || fault?.effect == .unknown || payment?.state.isUnknown == true
   }
 
+  /// Whether the command that made the payment accepted a part of its amount.
+  package var acceptedPart: Bool { payment?.attempt?.content[Operation.allowPartial] == true }
+
   /// Returns the report with the provider's answer. The journal may lack parts of that answer.
   func showing(_ outcome: Outcome) -> Report {
     var report = self

@@ -169,6 +169,7 @@ import Testing
     _ = try binary.run(card + ["5", "--reference", "PAID"])
     _ = try binary.run(card + ["5", "--reference", "BACK"])
     _ = try binary.run("refund", "BACK", "--json")
+    _ = try binary.run(card + ["5", "--reference", "HELD", "--hold"])
     let lines = [
       #"{"command":"refund","reference":"PAID"}"#, #"{"command":"refund","reference":"NONE"}"#,
       #"{"command":"confirm","reference":"LATER"}"#,
@@ -178,6 +179,17 @@ import Testing
       #"{"command":"refund","reference":"PAID","amount":"1"}"#, BatchTests.pay("PAID"),
       #"{"command":"transact","provider":"toro","reference":"SALE","amount":"5"}"#,
       #"{"command":"refund","reference":"SALE"}"#, #"{"command":"payment-status","id":"NONE"}"#,
+      // Lines before that change a payment, or are refused, do not make it.
+      #"{"command":"refund","reference":"NONE"}"#,
+      #"{"command":"refund","reference":"TILL"}"#,
+      #"{"command":"transact","provider":"toro","reference":"TILL","amount":"5"}"#,
+      #"{"command":"refund","reference":"TILL"}"#,
+      #"{"command":"transact","reference":"BAD","amont":"5"}"#,
+      #"{"command":"transact","reference":"WORSE","amount":"5","jobs":2}"#,
+      #"{"command":"confirm","reference":"WORSE"}"#,
+      #"{"command":"confirm","reference":"HELD"}"#, #"{"command":"refund","reference":"HELD"}"#,
+      BatchTests.pay("AGAIN"), BatchTests.pay("AGAIN", #","new_attempt":true"#),
+      #"{"command":"refund","reference":""}"#,
     ]
     let file = try Works.write(lines, binary)
     let result = try binary.run("batch", file, "--check", "--ordered", "--json")
@@ -185,9 +197,13 @@ import Testing
       result.records.dropLast().map { $0["error"]?["code"]?.text ?? $0.text("outcome") } == [
         "ok", "payment_not_found", "payment_not_found", "ok", "ok", "payment_not_found",
         "refund_exceeds", "bad_options", "reference_reused", "ok", "ok", "ok",
+        "payment_not_found", "payment_not_found", "ok", "ok", "bad_line", "bad_line",
+        "payment_not_found", "ok", "ok", "ok", "ok", "bad_line",
       ],
       "\(result.output)"
     )
-    #expect(result.records.dropLast(2).last?.text("detail")?.contains("toro") == true)
+    for line in [11, 16] {
+      #expect(result.records[line - 1].text("detail") == "refund by toro on simulator")
+    }
   }
 }

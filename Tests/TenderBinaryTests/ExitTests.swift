@@ -116,8 +116,27 @@ import Testing
         (pay + " --expect succeeded", 18), (pay + " --expect succeeded,exit:20", 0),
         (pay + " --expect code:part_paid", 0), ("payment-status A --wait=1s", 20),
         ("payment-status A --wait=1s --allow-partial", 0),
+        ("payment-status A --expect succeeded", 18),
+        ("payment-status A --expect succeeded --allow-partial", 0),
+        (pay + "H --hold", 20), ("confirm AH --expect succeeded", 18), ("confirm AH", 0),
+        ("confirm AH --amount 45.05 --expect succeeded", 0),
+        // What the payment's own command accepts, a later look accepts too.
+        (pay + "P --allow-partial", 0), ("journal resume AP", 0), ("payment-status AP --wait", 0),
+        ("payment-status AP --expect succeeded", 0), (pay + "P", 20),
       ]
     )
+  }
+
+  @Test func `an empty operand is a usage error`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    for words in [["find", ""], ["refund", ""], ["explain", ""], ["journal", "resume", ""]] {
+      let result = try binary.run(words + ["--json"])
+      #expect(
+        result.status == 2 && result.errors.contains("is empty"),
+        "\(words): \(result.errors)"
+      )
+    }
   }
 
   /// An empty variable in a script puts the next option in the place of a value.

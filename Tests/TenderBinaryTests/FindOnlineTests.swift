@@ -84,6 +84,23 @@ import Testing
     #expect(try binary.run("journal", "list", "--online", "--json").status == 2)
   }
 
+  @Test func `shows the matches of the journal that the search does not have`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pay = ["transact", "--test-card", "visa", "--amount", "8", "--json", "--reference"]
+    #expect(try binary.run(pay + ["LOST", "--sim-fault", "part2:close-before"]).status == 9)
+    #expect(try binary.run(pay + ["HELD", "--hold"]).status == 0)
+    #expect(try binary.run(pay + ["PAID"]).status == 0)
+    for (words, found) in [
+      (["LOST"], ["LOST"]), (["HELD"], ["HELD"]), (["--status", "unknown"], ["LOST"]),
+      (["--customer", "test"], ["PAID", "HELD", "LOST"]), (["--status", "succeeded"], ["PAID"]),
+    ] {
+      let result = try binary.run(["find", "--online", "--json"] + words)
+      #expect(result.status == 0)
+      #expect(result.records.map { $0.text("reference") } == found, "\(words): \(result.errors)")
+    }
+  }
+
   /// Without a search at the provider, the journal's payments are looked up.
   @Test func `asks a bank about the payments of the journal`() throws {
     let binary = try Binary()

@@ -124,7 +124,7 @@ import Testing
     let table = try binary.run("find", "HELD-1", "-o", "table").output
     #expect(table.hasPrefix("HELD-1  5.00 USD held, not captured · "))
     #expect(table.contains("\n    next: to charge it: tender confirm HELD-1\n"))
-    #expect(table.contains("paytheory · simulator · …1111 · Test Payer · pt-"))
+    #expect(table.contains("paytheory · simulator · …1111 · Test Payer visa · pt-"))
   }
 
   @Test func `says what became of a payment before its details`() throws {
@@ -138,7 +138,7 @@ import Testing
     #expect(
       try firstLine(["--amount", "1.93", "--reference", "B"])
         == "1.93 USD declined: the account has insufficient funds · next: the same transact command with "
-        + "--new-attempt"
+        + "--new-attempt and another card, account or bank"
     )
     let held = ["--amount", "5", "--reference", "C", "--confirmation"]
     #expect(
@@ -175,6 +175,10 @@ import Testing
     #expect(try binary.run("explain", id, "--json").records.count == 2)
     #expect(try binary.run("explain", "ORDER-1", "--json").records.count == 1)
     #expect(try binary.run("explain", "NOTHING-1", "--json").status == 5)
+    // A payment comes before a code of the same name.
+    _ = try binary.run("transact", "--amount", "3", "--test-card", "visa", "--reference", "51")
+    let both = try binary.run("explain", "51", "--json").records
+    #expect(both.map { $0.text("record") } == ["journal_entry", "explanation"])
     let all = try binary.run("explain", "--json").output
     #expect(
       try binary.run("explain", "--list", "--json").records.count

@@ -56,7 +56,10 @@ import Testing
     let lost = try run(binary, "refund A --sim-fault refund:close-after --deadline 4s")
     #expect(lost.status == 9)
     let hint = lost.errorRecord["error"]?["hint"]?.text ?? ""
-    #expect(hint.hasPrefix("do not pay again. To look only: tender journal resume A;"), "\(hint)")
+    #expect(
+      hint.hasPrefix("do not make another refund. To look only: tender journal resume A;"),
+      "\(hint)"
+    )
     let expected = try run(binary, "payment-status A --expect declined")
     #expect(expected.status == 9)
     #expect(expected.record["error"]?["effect"] == "unknown")
@@ -89,6 +92,60 @@ import Testing
     #expect(
       held == "to charge it: \(start) confirm --id='-x'; to release it: \(start) cancel --id='-x'"
     )
+  }
+
+  @Test func `a payment that cannot be refunded offers no refund`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let account = "--beneficiary-name Shop --sort-code 010203 --account-number 12345678"
+    let place = try #require(Self.bank.firstIndex(of: "--merchant-account"))
+    let pay = Self.bank[..<place] + account.split(separator: " ").map(String.init)
+    let elsewhere = Array(pay + Self.bank[(place + 2)...])
+    #expect(try binary.run(elsewhere + ["--json"]).status == 0)
+    let refused = try run(binary, "refund A --amount 99")
+    #expect(refused.status == 6)
+    #expect(refused.errorRecord["error"]?["code"] == "nothing_to_refund", "\(refused.errors)")
+  }
+
+  @Test func `a command that a read-only profile refuses is suggested for another one`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    #expect(
+      try run(binary, "transact --test-card visa --amount 9 --hold --reference A").status == 0
+    )
+    let config = binary.home.appending(path: "read-only.json")
+    let text = #"{"schema":1,"profiles":{"desk":{"provider":"paytheory","mode":"read-only"}}}"#
+    try Data(text.utf8).write(to: config)
+    let found = try run(binary, "find A --config \(config.path) --profile desk")
+    let start = "tender --config='\(config.path)' "
+    #expect(
+      found.record.text("next")
+        == "to charge it: \(start)confirm A; this needs a profile that is not read-only"
+    )
+  }
+
+  @Test func `a look at everything asks the bank about payments that wait`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let account = "--beneficiary-name Shop --sort-code 010203 --account-number 12345678"
+    let place = try #require(Self.bank.firstIndex(of: "--merchant-account"))
+    let pay = Self.bank[..<place] + account.split(separator: " ").map(String.init)
+    let lost = ["--sim-fault", "status:close-after", "--json"]
+    #expect(try binary.run(Array(pay + Self.bank[(place + 2)...]) + lost).status == 9)
+    #expect(try run(binary, "find A").record.text("status") == "requires_action")
+    let resumed = try run(binary, "journal resume --all")
+    #expect(resumed.status == 0 && resumed.record.text("status") == "succeeded", "\(resumed)")
+    #expect(try run(binary, "find A").record.text("status") == "succeeded")
+  }
+
+  @Test func `a refund that was made says how to make another one`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    #expect(try run(binary, "transact --test-card visa --amount 9 --reference A").status == 0)
+    let refund = ["refund", "A", "--amount", "4", "--output", "table"]
+    _ = try binary.run(refund)
+    let again = try binary.run(refund).output
+    #expect(again.contains("to refund another amount, add --refund-reference with a new name"))
   }
 
   @Test func `a folder without a journal is not called whole`() throws {

@@ -50,7 +50,39 @@ import Testing
     )
   }
 
-  /// An important warning is a record too: here, no reader got the payment.
+  /// A wrong folder must not read as "this customer was never charged".
+  @Test func `a search without a match names the journal, its payments and the oldest`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    for hasPayment in [false, true] {
+      if hasPayment {
+        _ = try binary.run(
+          ["transact", "--amount", "5", "--test-card", "visa", "--reference", "A"]
+            + ["--sim-clock", "2026-01-01T09:00:00Z", "--json"]
+        )
+      }
+      let place =
+        hasPayment
+        ? "/tender/journal.db, which has 1 payment, the first of 2026-01-01T09:00:00"
+        : "/tender/journal.db, which has no payments"
+      for (words, exit) in [
+        ("find --duplicates", Int32(0)), ("find --status refunded", 0), ("find --since today", 0),
+        ("journal list --amount 9", 0), ("totals --since today", 0), ("journal resume --all", 0),
+        ("find NONE", 5), ("find --last4 4242", 5), ("find --customer ada", 5),
+        ("find NONE --online --provider toro", 5), ("explain N-1", 5), ("payment-status N-1", 5),
+        ("find --online --provider toro --since today", 0),
+      ] {
+        for output in ["--json", "--output=table"] {
+          let result = try binary.run(words.split(separator: " ").map(String.init) + [output])
+          #expect(result.status == exit, "\(words)")
+          #expect(result.errors.contains(place), "\(words) \(output): \(result.errors)")
+        }
+      }
+    }
+    #expect(try binary.run("journal", "list", "--amount", "9", "--json", "-q").errors == "")
+  }
+
+  /// What must not be missed is said as a record too: here that nobody could read the payment.
   @Test func `warns in a record where its output is lost`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -66,7 +66,7 @@ import Testing
     ("explain-unknown", ["explain", "insuficient_funds"]),
     ("scenarios", ["simulator", "scenarios", "expire"]), ("providers", ["providers"]),
     ("batch", ["batch", "lines.jsonl", "--ordered", "--jobs", "1"]),
-    ("find-duplicates", ["find", "--duplicates"]),
+    ("find-duplicates", ["find", "--duplicates"]), ("totals", ["totals", "--by", "provider"]),
     ("batch-check", ["batch", "lines.jsonl", "--check", "--ordered"]),
     ("missing", ["transact", "--provider", "truelayer", "--no-input"]),
     ("wrong-option", ["transact", "--amout", "5"]), ("wrong-command", ["charge", "5"]),

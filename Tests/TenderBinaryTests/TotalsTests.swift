@@ -86,6 +86,17 @@ import Testing
         """
     )
     guard Judge.has("pty") else { return }
+    // With 80 columns, the table leaves 6 for the bars; with 77, too few.
+    let narrow = try binary.onTerminal(words, [], width: 80).screen
+    #expect(narrow.contains("10.50 USD           ███▏"), "\(narrow)")
+    #expect(
+      narrow.contains("16.00 USD  1        ██████") && !narrow.contains("███████"),
+      "\(narrow)"
+    )
+    #expect(try !binary.onTerminal(words, [], width: 77).screen.contains("█"))
+    // A table that does not fit is a list of names and figures.
+    let list = try binary.onTerminal(words, [], width: 60).screen
+    #expect(list.contains("net") && list.contains("16.00 USD") && !list.contains("NET"), "\(list)")
     let (exit, screen) = try binary.onTerminal(words, [], width: 100)
     #expect(exit == 0)
     // 1050 of 2000 is 10.5 of 20 columns.
@@ -98,7 +109,7 @@ import Testing
     defer { binary.remove() }
     let none = try binary.run("totals", "--output", "table")
     #expect(none.status == 0)
-    #expect(none.errors.contains("No matching payments in "))
+    #expect(none.errors.contains("no matching payments in "))
     #expect(none.errors.contains("/journal.db, which has no payments"))
     let wrong = try binary.run("totals", "--by", "dya", "--output", "table")
     #expect(wrong.status == 2)

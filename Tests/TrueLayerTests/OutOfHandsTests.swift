@@ -63,7 +63,7 @@ import TrueLayer
     #expect(stub.left == 0)
     #expect(fault?.effect == .unknown)
     #expect(fault?.exitStatus == 9)
-    #expect(fault?.hint == "do not pay again; the same command asks how it ended")
+    #expect(fault?.hint == "do not make another payment: the same command asks how this one ended")
     let left = try #require(try world.latest(WireTests.id))
     #expect(left.unknowns.isEmpty)
     #expect(left.state.isFinal == false)

@@ -297,7 +297,8 @@ package enum TestInstruments {
       number: SharedSecret(brand.number),
       securityCode: SharedSecret(brand == .amex ? "1234" : "123"),
       expiration: Expiration("12/\((today.year / 10 + 1) * 10 + 9)"),
-      name: "Test Payer",
+      // A payer for each card: `find --duplicates` takes one name for one payer.
+      name: "Test Payer \(brand.rawValue)",
       address: Address(postalCode: "45209", country: "US"),
       today: today
     )
@@ -306,7 +307,7 @@ package enum TestInstruments {
   /// The test account of an outcome.
   package static func account(_ outcome: Outcome) throws(Fault) -> BankAccount {
     try BankAccount(
-      name: "Test Payer",
+      name: "Test Payer account",
       number: SharedSecret(outcome == .success ? "0000000016" : "0000000005"),
       kind: "CHECKING",
       routing: "122105278"

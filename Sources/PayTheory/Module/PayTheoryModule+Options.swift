@@ -7,7 +7,7 @@ extension Keys {
     "fee-mode",
     .money,
     "MODE",
-    "the side that pays the fee: merchant (default), or payer on top of the amount"
+    "merchant_fee: the merchant pays the fee (default); service_fee: the payer pays it on top"
   )
   static let confirmation = Key<Bool>("confirmation", .payment, "the same as --hold")
   static let payor = Key<String>(

@@ -34,7 +34,8 @@ package struct ExpectedResult: Sendable {
           option,
           word,
           hint: nearest.map { "did you mean \($0)?" }
-            ?? "a status, exit:N, code:CODE or FIELD=VALUE; statuses: \(names.joined(separator: ", "))"
+            ?? "a status, exit:N, code:CODE or FIELD=VALUE, such as provider_status=settled; statuses: "
+            + names.joined(separator: ", ")
         )
       }
     }
@@ -43,7 +44,7 @@ package struct ExpectedResult: Sendable {
   /// The paths of the expected members, nested by dots.
   package var paths: [String] { fields.map { $0.path.joined(separator: ".") } }
 
-  /// Whether a result matches: its status (nil for a fault), exit status, error code and record.
+  /// Whether a result matches: its status (nil for a fault, or for a part of the amount), exit status, error code and record.
   package func holds(
     _ status: Status?,
     exit: Int32,
@@ -51,10 +52,8 @@ package struct ExpectedResult: Sendable {
     _ record: JSONObject
   ) -> Bool {
     let isAny = statuses.isEmpty && exits.isEmpty && codes.isEmpty
-    // A status alone does not match a payment of a part of the amount.
-    let isPart = exit == Fault.Kind.partPaid.exitStatus
     let isOne =
-      !isPart && status.map { statuses.contains($0) } ?? false || exits.contains(Int(exit))
+      status.map { statuses.contains($0) } ?? false || exits.contains(Int(exit))
       || code.map { codes.contains($0) } ?? false
     return (isAny || isOne)
       && fields.allSatisfy { field in

@@ -9,8 +9,9 @@ package enum RecordCSV {
   package static let payments = [
     "line", "provider", "env", "reference", "attempt", "replayed", "id", "status",
     "provider_status",
-    "final", "amount", "requested_amount", "captured_amount", "refunded_amount", "refunding_amount",
-    "returned_amount", "currency", "brand", "last_four", "created_at", "updated_at", "error.code",
+    "final", "amount", "requested_amount", "captured_amount", "released_amount", "voided_amount",
+    "refunded_amount", "refunding_amount", "returned_amount", "currency", "brand", "last_four",
+    "created_at", "updated_at", "error.code",
     "error.message",
   ]
 

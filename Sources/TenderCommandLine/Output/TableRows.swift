@@ -45,13 +45,14 @@ package struct TableRows: Sendable {
   /// are dropped only if the last column is already below its row.
   package mutating func settle(spare: [String] = [], dear: [String] = []) {
     var rest = spare
-    while total > style.width, !rest.isEmpty { remove(rest.removeFirst()) }
-    below = total > style.width && columns.count > 1 ? 1 : 0
+    while width > style.width, !rest.isEmpty { remove(rest.removeFirst()) }
+    below = width > style.width && columns.count > 1 ? 1 : 0
     rest = dear
-    while total > style.width, !rest.isEmpty { remove(rest.removeFirst()) }
+    while width > style.width, !rest.isEmpty { remove(rest.removeFirst()) }
   }
 
-  private var total: Int {
+  /// The width of the measured rows.
+  package var width: Int {
     widths.dropLast(below).reduce(2 * (columns.count - 1 - below), +)
   }
 

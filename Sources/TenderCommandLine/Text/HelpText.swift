@@ -67,6 +67,7 @@ package struct HelpText {
   /// Throws `usage` with the nearest name for anything else.
   package func text(for words: [String]) throws(Fault) -> String {
     if words.isEmpty { return start }
+    let words = words.flatMap { $0.split(separator: " ").map(String.init) }
     if let command = catalogue.command(words) {
       let users = catalogue.modules.filter { $0.takes(command) }
       let user = users.first { $0.name.text == provider } ?? users.first

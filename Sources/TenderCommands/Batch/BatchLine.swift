@@ -73,15 +73,20 @@ package struct BatchLine: Sendable {
   /// The command, or the fault that a command line would have, too.
   let invocation: Result<Invocation, Fault>
   package let reference: String
+  /// Whether its members are options that its command takes.
+  var isRunnable: Bool { (try? invocation.get()) != nil }
   /// The references of the line: its payment's, and that of a sale that it refunds.
   let keys: [String]
   /// The named provider; nil without one.
   let provider: String?
+  /// Whether its command makes a payment.
+  let makes: Bool
   /// Whether its command writes.
   let writes: Bool
   /// An instrument in the line. It is never echoed.
   let instrument: [UInt8]?
-  /// The new payment: a text that identifies it, and a text of its order without the instrument.
+  /// The new payment: a text that identifies it, and a text of its order without the instrument. Nil for a new
+  /// attempt.
   let payment: (name: String, text: String)?
 
   /// Reads a line.
@@ -94,7 +99,7 @@ package struct BatchLine: Sendable {
       throw .badLine("has no command", hint: "one of \(all)")
     }
     let command = try vocabulary.command(name)
-    let makes = if case .makes = command.work { true } else { false }
+    makes = if case .makes = command.work { true } else { false }
     let allowed = vocabulary.options(of: command)
     var given: [(option: Option, value: String?)] = []
     var operand: String?
@@ -136,7 +141,7 @@ package struct BatchLine: Sendable {
     var said = object
     said["instrument"] = nil
     payment =
-      makes
+      makes && object["new_attempt"] != true
       ? ("\(object.text("provider") ?? "")/\(reference)", JSONWriter.text(.object(said.sorted)))
       : nil
     invocation = Self.invocation(command, given, vocabulary, operand)

@@ -107,7 +107,7 @@ struct BatchWorker: Sendable {
       // In a check, nothing is sent and nothing is written, for any command.
       if checks {
         invocation = invocation.adding(Keys.dryRun.option)
-        if let provider = job.earlier?.provider {
+        if case .makes(let provider?) = job.earlier {
           invocation = invocation.adding(Keys.provider.option, provider)
         }
       }
@@ -122,7 +122,7 @@ struct BatchWorker: Sendable {
         sharing: parts,
         instrument: line.instrument,
         batchLine: job.line,
-        check: checks ? Composition.Check(isBegun: job.earlier != nil) : nil,
+        check: checks ? Composition.Check(earlier: job.earlier) : nil,
         containment: containment
       )
       defer {

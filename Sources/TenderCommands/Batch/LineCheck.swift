@@ -37,21 +37,24 @@ struct LineCheck: CommandWork {
 extension Composition {
   /// Facts for the check of a batch's line, besides the journal.
   struct Check {
-    /// Whether an earlier line makes or changes its payment. Then the journal does not show the state that
-    /// the line will find.
-    let isBegun: Bool
+    /// Nil if no earlier line writes to its reference. Otherwise the journal does not show the state that the
+    /// line will find.
+    let earlier: SeenPayments.Earlier?
   }
 }
 
 /// The payments that a check has read so far.
 struct SeenPayments {
-  /// Facts from earlier lines about a reference.
-  struct Earlier {
-    /// The provider that they name; nil without one.
-    let provider: String?
+  /// The effect of earlier lines on a reference.
+  enum Earlier {
+    /// They make its payment, at the named provider; nil without one.
+    case makes(provider: String?)
+    /// They change its payment, which the journal must have.
+    case changes
   }
 
-  /// The position in `providers` of the provider named first, by reference.
+  /// By reference: 0 if lines only change its payment. Otherwise the position in `providers`, plus one, of the
+  /// provider of the first line that makes it.
   private var begun = NameTable()
   private var providers: [String?] = []
   /// 32 bits of a hash of the order, and the line, by provider and reference.
@@ -61,16 +64,16 @@ struct SeenPayments {
   ///
   /// Throws `conflict` if an earlier line has its reference for another payment.
   mutating func add(_ line: BatchLine, _ number: Int) throws(Fault) -> Earlier? {
-    var earlier: Earlier?
-    if let place = begun[line.reference] {
-      earlier = Earlier(provider: providers[Int(place)])
-    } else if line.writes {
+    let place = begun[line.reference]
+    if place ?? 0 == 0, line.isRunnable, line.makes {
       let provider = line.provider
       if !providers.contains(provider) { providers.append(provider) }
-      begun[line.reference] = providers.firstIndex(of: provider).map(UInt64.init)
+      begun[line.reference] = providers.firstIndex(of: provider).map { UInt64($0 + 1) }
+    } else if place == nil, line.isRunnable, line.writes {
+      begun[line.reference] = 0
     }
     try compare(line, number)
-    return earlier
+    return place.map { $0 == 0 ? .changes : .makes(provider: providers[Int($0) - 1]) }
   }
 
   private mutating func compare(_ line: BatchLine, _ number: Int) throws(Fault) {

@@ -8,6 +8,10 @@ struct Expectation: Sendable {
   private let expected: ExpectedResult?
   /// Whether the command itself refunds. Then a refund under way is its success.
   private let refunds: Bool
+  /// Whether the command takes a part of the amount as a success.
+  private let acceptsPart: Bool
+  /// Whether it makes the payment: only its own option counts then.
+  private let makes: Bool
 
   /// Reads the option. Throws `usage` for a word that is not a possible expectation.
   init(_ invocation: Invocation) throws(Fault) {
@@ -23,6 +27,10 @@ struct Expectation: Sendable {
     }
     expected = try invocation.value(Keys.expect)
     refunds = invocation.command.work == .changes(.refund)
+    makes = invocation.command.work == .makes(.payment)
+    acceptsPart =
+      invocation.has(Keys.allowPartial)
+      || invocation.command.work == .changes(.confirm) && invocation.has(Keys.amount)
     try FieldChoice.check(expected?.paths ?? [], option: Keys.expect.option.name)
   }
 
@@ -35,7 +43,10 @@ struct Expectation: Sendable {
     // `succeeded` alone does not match a payment with a refund.
     let isGoingBack =
       !refunds && report.status == .succeeded && fields["refunding_amount"]?.wholeNumber ?? 0 > 0
-    let status = isGoingBack ? nil : report.status
+    // Nor is a part of the amount.
+    let isAccepted = acceptsPart || !makes && report.acceptedPart
+    let isPart = report.ended(acceptsPart: isAccepted).fault?.kind == .partPaid
+    let status = isGoingBack || isPart ? nil : report.status
     if expected.holds(status, exit: exit, code: report.fault?.code, fields) {
       return (report, 0)
     }
@@ -45,7 +56,9 @@ struct Expectation: Sendable {
       .unexpected,
       effect: report.hasUnknown ? .unknown : .none,
       code: "unexpected_status",
-      "the result is \(report.status.rawValue)\(isGoingBack ? " with a refund under way" : ""), "
+      "the result is \(report.status.rawValue)"
+        + (isGoingBack
+          ? " with a refund under way, " : isPart ? " for a part of the amount, " : ", ")
         + "exit:\(exit)\(code), and \(expected.text) was expected",
       hint: report.fault.map { [$0.message, $0.hint].compactMap(\.self).joined(separator: "; ") }
     )

@@ -1,6 +1,7 @@
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
+internal import TenderSystem
 
 extension Action {
   static let explain = Action(
@@ -9,7 +10,7 @@ extension Action {
     explain: explain an error, a word of a record, or a payment
     Explains an error code, a provider's error name, or another word of a record. It says what the
     word means for the money, and the next step. A reference or a provider's id explains that
-    payment: its state, its error, and the next command. Without either, or with --list, it lists
+    payment: its state, its error, and the next command. A payment comes before a word. Without either, or with --list, it lists
     every word. Needs no network.
     $ tender explain insufficient_funds # one code
     $ tender explain SOCKET_ERROR # a provider's own name
@@ -43,22 +44,33 @@ struct ExplainCommand: CommandWork {
     }
     let all = pages
     let found = all.filter { $0.page.isAbout(String(word.prefix { $0 != ":" })) }
+    // A word needs no journal: one is not made, and no server is asked for it.
+    let looks = try found.isEmpty ? true : hasJournalFile
+    let isPayment = looks ? try explainPayment(word) : false
     for (index, page) in found.enumerated() {
-      if index > 0, output.isTable { output.put("\n") }
+      if isPayment || index > 0, output.isTable { output.put("\n") }
       show(page)
     }
-    guard found.isEmpty, try !explainPayment(word) else { return output.exit(0) }
+    guard found.isEmpty, !isPayment else { return output.exit(0) }
     let codes = all.map(\.page.code)
     throw Fault(
       .notFound,
       code: "code_not_found",
-      "no word, reference or id \(word.quotedForMessage) is known",
+      "\(word.quotedForMessage) is not a word of tender, and no payment in "
+        + "\(try composition.journalWords()) has this reference or id",
       hint: Suggestion.hint(
         for: word.lowercased(),
         among: codes,
         else: "see: tender explain --list"
       )
     )
+  }
+
+  private var hasJournalFile: Bool {
+    get throws(Fault) {
+      guard composition.settings.journal() == nil else { return false }
+      return Environment.exists(try composition.settings.stateFolder().text + "/journal.db")
+    }
   }
 
   private func list() -> Int32 {

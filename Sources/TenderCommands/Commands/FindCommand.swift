@@ -11,16 +11,20 @@ extension Action {
     digits, a name or e-mail address, a failure. REF is a reference or a provider's id; * in it
     matches any characters. Every filter narrows the search; --status may be repeated, and
     --status unknown finds every payment with an unknown operation. --amount also finds the
-    requested amount of a payment that was approved in part.
+    requested amount of a payment that was approved in part. A payment that was recorded by an
+    earlier version is found by its requested amount after its next change.
 
     Days and times without a zone are local (TZ), and a day counts from its first to its last
-    moment. Each match shows the payment's state and the next command. A table shows the latest 50
+    moment. They are about the first attempt of a payment: a later attempt, capture or refund does
+    not change its time. Each match shows the payment's state and the next command. A table shows the latest 50
     and says how many there are; --all shows all, as JSON lines always do. --limit shows fewer or
-    more of either.
+    more of either. Without a match the exit is 5 if one payment or customer was asked for: by REF
+    without *, --customer, --last-four or --trace-id. Otherwise it is 0.
 
     --duplicates shows groups of payments that may be one purchase paid twice. The payments of a
-    group have one amount, one currency, and one payer or last four digits. Each was made within
-    10 minutes of the next, or within the given time. Payments without money are left out. A JSON
+    group have one amount and one currency. Each has the payer or the last four digits of another
+    one. Each was made within 10 minutes of the next, or within the given time. Payments without
+    money are left out. A JSON
     line has "group", the number of its group: jq -s 'group_by(.group)[]' makes a list of each.
     $ tender find --amount 10.50 --since yesterday --customer remi@example.com # which payment was
     this customer's
@@ -82,10 +86,8 @@ extension JournalCommands {
     let shown = try eachShown(filter) { payment in
       composition.show(inWords: payment)
     }
-    guard shown.count == 0 else { return try tell(of: shown, filter, none: "") }
-    let place = try composition.journalWords()
-    if invocation.asksForOne { throw .noMatch(place) }
-    return try tell(of: shown, filter, none: "no matching payments in \(place)")
+    if shown.count == 0, invocation.asksForOne { throw .noMatch(try composition.journalWords()) }
+    return try tell(of: shown)
   }
 
   private func refuse(_ keys: [any OptionKey], with other: Option) throws(Fault) {
@@ -107,7 +109,9 @@ extension JournalCommands {
           counts.groups += 1
           counts.payments += group.count
           for payment in group {
-            var record = records.entry(payment, verdict: records.verdict(payment))
+            let verdict = records.verdict(payment)
+            var record = records.entry(payment, verdict: verdict)
+            if output.isTable { record.fields["payer"] = verdict.customer.map(JSON.string) }
             record.fields["group"] = .integer(counts.groups)
             body(record)
           }
@@ -123,10 +127,10 @@ extension JournalCommands {
     if output.isTable {
       try output.showRows(
         columns: [
-          "group", "created_at", "reference", "amount", "status", "last_four", "provider", "env",
-          "id",
+          "group", "created_at", "reference", "amount", "status", "last_four", "payer", "provider",
+          "env", "id",
         ],
-        spare: ["env", "id", "provider", "last_four"],
+        spare: ["env", "id", "provider", "last_four", "payer"],
         dear: ["created_at"],
         each
       )
@@ -135,11 +139,12 @@ extension JournalCommands {
     }
     let place = try composition.journalWords()
     let (groups, payments) = counts
-    output.note(
-      groups == 0
-        ? "no duplicates in \(place)"
-        : "\(payments) payments in \(groups) group\(groups == 1 ? "" : "s") in \(place)"
-    )
+    if groups == 0 {
+      output.tell("no duplicates in \(place)")
+    } else {
+      let word = groups == 1 ? "group" : "groups"
+      output.note("\(payments) payments in \(groups) \(word) in \(place)")
+    }
     return try exit()
   }
 
@@ -218,8 +223,8 @@ extension JournalCommands {
     return shown
   }
 
-  /// Reports that nothing was found, or the number of payments if some were left out.
-  func tell(of shown: Shown, _ filter: PaymentFilter, none: String) throws(Fault) -> Int32 {
+  /// Prints a note if nothing was found, or if some payments were left out.
+  func tell(of shown: Shown) throws(Fault) -> Int32 {
     if let total = shown.total {
       let order = try invocation.value(Keys.orderBy) ?? .created
       let which =
@@ -232,7 +237,7 @@ extension JournalCommands {
       let text = "the \(which) \(shown.limit) of \(total)\(all)"
       if output.isTable { output.note(text) } else { output.tell(text) }
     }
-    if shown.count == 0 { output.note(none) }
+    if shown.count == 0 { output.tell("no matching payments in \(try composition.journalWords())") }
     return try exit()
   }
 

@@ -30,10 +30,12 @@ struct FindOnline: CommandWork {
       )
     }
     let result = try search.find(filter, limit: limit)
+    var rows: Set<Int> = []
     for outcome in result.found {
       let id = outcome.id ?? ""
       let place = PaymentFilter(env: target.env, provider: target.module.name)
       let known = try composition.journal().payments(matching: id, filter: place)
+      rows.formUnion(known.map(\.row))
       // After a void of a part, a payment has another id. An answer under its old id is not about it.
       if let payment = known.first(where: { $0.state.id == id }) {
         show(try engine.take(outcome, of: payment))
@@ -46,6 +48,8 @@ struct FindOnline: CommandWork {
       composition.tell(
         "searched among the latest \(result.searched)\(total); narrow the search, or --all for 1000"
       )
+    } else if try showRecorded(filter, besides: rows, limit) > 0 {
+      return output.exit(0)
     } else if result.found.isEmpty, invocation.asksForOne {
       throw .noMatch(target.module.name.text)
     } else if result.found.isEmpty {
@@ -54,7 +58,32 @@ struct FindOnline: CommandWork {
     return output.exit(0)
   }
 
-  /// Looks up each payment of the journal. A fault is printed in its place.
+  /// Shows matches of the journal that the search does not have: holds, unknown payments, names of holders; returns
+  /// their number.
+  private func showRecorded(
+    _ filter: PaymentFilter,
+    besides rows: Set<Int>,
+    _ limit: Int
+  ) throws(Fault) -> Int {
+    // Where a status is asked for, the provider's is the newer one.
+    guard filter.statuses.isSubset(of: [.unknown, .requiresConfirmation]), !filter.isOpen else {
+      return 0
+    }
+    var count = 0
+    let name = invocation[Keys.provider] ?? filter.provider?.text ?? ""
+    try composition.journal().each(filter) { payment in
+      guard !rows.contains(payment.row) else { return true }
+      if count == 0 {
+        composition.tell("the search of \(name) does not show these; the journal has:")
+      }
+      count += 1
+      composition.show(inWords: payment)
+      return count < limit && !output.isBroken
+    }
+    return count
+  }
+
+  /// Looks each payment of the journal up; a fault is printed in its place.
   private func known(
     _ filter: PaymentFilter,
     _ engine: Engine,
@@ -62,6 +91,11 @@ struct FindOnline: CommandWork {
   ) throws(Fault) -> Int32 {
     composition.tell("\(name) has no search: looking up the payments of the journal")
     let payments = try composition.journal().all(filter)
+    if payments.isEmpty {
+      let place = try composition.journalWords()
+      if invocation.asksForOne { throw .noMatch(place) }
+      composition.tell("no matching payments in \(place)")
+    }
     let asked = payments.filter { $0.state.id != nil }
     if asked.count < payments.count {
       composition.tell("\(payments.count - asked.count) without an id of the provider are left out")

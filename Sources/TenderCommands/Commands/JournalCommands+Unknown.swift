@@ -9,8 +9,8 @@ extension Action {
     """
     journal resume: look at unknown operations, or finish them
     Asks the provider about each operation of a payment whose result is unknown, and records the
-    answer. It sends nothing that can move money. With --all, every payment with an unknown
-    operation.
+    answer. It sends nothing that can move money. With --all it asks about every payment with an
+    unknown operation. It also looks up bank payments that wait for their payer.
 
     --finish ends an operation that stays unknown: it sends the request again under its key, or
     undoes it. On live it asks first, or needs --yes. A request without a key could move its
@@ -25,7 +25,7 @@ extension Action {
       .declined, .auth, .notFound, .conflict, .rejected, .unknown, .notSent, .providerError,
       .cancelled, .expired, .partial, .state, .refused, .device, .partPaid, .interrupted,
     ],
-    meanings: ["all": "every payment with an unknown operation"],
+    meanings: ["all": "every payment with an unknown operation, and bank payments that wait"],
     // The journal has the address of the payment's reader. This command does not.
     bounds: .providers,
     run: JournalCommands.resume
@@ -88,19 +88,22 @@ extension JournalCommands {
     }
     composition.subject.reference = payment.reference.text
     let engine = try engine(of: payment)
-    var resumed =
-      invocation.has(Keys.finish)
-      ? try finish(payment, engine) : try engine.resume(payment, finish: false, resend: false)
-    // A payer's flow continues at the bank. Its end is looked up.
-    let isPayersTurn = resumed.status == .requiresAction && engine.provider.traits.hasPayerFlow
-    if isPayersTurn, !invocation.has(Keys.finish) {
-      resumed = try engine.lookUp(handle, known: resumed.payment, kind: payment.kind)
-    }
+    let resumed =
+      invocation.has(Keys.finish) ? try finish(payment, engine) : try look(at: payment, engine)
     // The exit status is that of the payment's original command.
-    let report = resumed.ended()
+    let report = resumed.ended(acceptsPart: resumed.acceptedPart)
     composition.show(report)
     if report.payment?.state.isUnknown == true { return Fault.Kind.unknown.exitStatus }
     return report.fault?.exitStatus ?? 0
+  }
+
+  /// Looks at the unknown operations of a payment, and at a payer's flow, which can end at the bank.
+  private func look(at payment: Payment, _ engine: Engine) throws(Fault) -> Report {
+    let report = try engine.resume(payment, finish: false, resend: false)
+    guard report.status == .requiresAction, engine.provider.traits.hasPayerFlow else {
+      return report
+    }
+    return try engine.lookUp(payment.reference.text, known: report.payment, kind: payment.kind)
   }
 
   private func engine(of payment: Payment) throws(Fault) -> Engine {
@@ -153,9 +156,11 @@ extension JournalCommands {
       throw .badOperand("--all and a reference exclude each other", hint: "give one of them")
     }
     var filter = try filter()
-    filter.statuses = [.unknown]
-    let unknown = try composition.journal().all(filter)
-    if unknown.isEmpty { output.note("no operation is unknown") }
+    // A payer's flow can end at the bank without an answer here.
+    filter.statuses = [.unknown, .requiresAction]
+    let payments = try composition.journal().all(filter)
+    let unknown = payments.filter(\.state.isUnknown)
+    if unknown.isEmpty { output.tell("no unknown operations in \(try composition.journalWords())") }
     let finishes = invocation.has(Keys.finish)
     if finishes, unknown.contains(where: { $0.env == .live }) {
       let count = unknown.count { $0.env == .live }
@@ -168,12 +173,16 @@ extension JournalCommands {
     var hasFault = false
     var isAnyUnknown = false
     var left: [Payment] = []
-    for payment in unknown {
+    for payment in payments {
       composition.subject.reference = payment.reference.text
       do throws(Fault) {
         let engine = try engine(of: payment)
+        let finishes = finishes && payment.state.isUnknown
+        guard payment.state.isUnknown || engine.provider.traits.hasPayerFlow else { continue }
         if finishes, !resends(payment, engine).isEmpty { left.append(payment) }
-        let report = try engine.resume(payment, finish: finishes, resend: false)
+        let report =
+          finishes
+          ? try engine.resume(payment, finish: true, resend: false) : try look(at: payment, engine)
         composition.show(report)
         if report.payment?.state.isUnknown == true { isAnyUnknown = true }
         // The look-up has resolved it.

@@ -69,8 +69,7 @@ struct JournalCommands: CommandWork {
   func list() throws(Fault) -> Int32 {
     let filter = try filter()
     guard output.isTable else {
-      let shown = try eachShown(filter) { output.show(records.entry($0)) }
-      return try tell(of: shown, filter, none: "no payments")
+      return try tell(of: try eachShown(filter) { output.show(records.entry($0)) })
     }
     var shown = Shown(limit: 0)
     try output.showRows(
@@ -85,7 +84,7 @@ struct JournalCommands: CommandWork {
         body(LookUpCommands.row(records.entry(payment)))
       }
     }
-    return try tell(of: shown, filter, none: "no payments")
+    return try tell(of: shown)
   }
 
   func show() throws(Fault) -> Int32 {

@@ -20,7 +20,8 @@ extension Action {
     payment-status: look payments up
     Looks payments up at the provider by receipt number or reference, and prints status, fees,
     refunds, dispute and failure reasons. It sends nothing that can move money. Payments
-    that only the journal has are printed with "source": "journal".
+    that only the journal has are printed with "source": "journal". Without --wait and --expect
+    the exit is 0 for every status that was found, unknown too.
     $ tender payment-status A2 # look one payment up
     $ printf '%s\\n' A1 A2 | tender payment-status - --json # several, from standard input
     $ printf '%s\\n' A1 A2 | tender payment-status - --jobs 64 --json # many, at a provider that
@@ -291,7 +292,7 @@ struct LookUpCommands: CommandWork {
     let target = try composition.target(of: handle)
     let payment = target.payment
     composition.subject.take(target)
-    composition.subject.reference = payment?.reference.text
+    composition.subject.reference = payment?.reference.text ?? handle
     let kind = invocation.command.kind ?? .payment
     guard kind == .payment || target.module.takes(invocation.command) else {
       let having = composition.providers.modules.filter { $0.takes(invocation.command) }
@@ -306,8 +307,8 @@ struct LookUpCommands: CommandWork {
     let engine = try composition.engine(target)
     let report = try engine.lookUp(handle, known: payment, kind: kind)
     guard let wait else { return report }
-    return try wait.apply(to: report, engine, composition).waitingForMerchant
-      .ended(acceptsPart: invocation.has(Keys.allowPartial))
+    let waited = try wait.apply(to: report, engine, composition).waitingForMerchant
+    return waited.ended(acceptsPart: invocation.has(Keys.allowPartial) || waited.acceptedPart)
   }
 
   /// A row in the table of several payments, with the error's message if there is one.

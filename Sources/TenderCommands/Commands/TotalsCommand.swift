@@ -12,9 +12,11 @@ extension Action {
     and the net. Each env and each currency is a separate row. --by adds rows: day, provider, status.
 
     A payment counts on the day when it was recorded, in the local time zone (TZ), with all its
-    refunds. Refunded includes what was voided after capture, and what the bank returned. Refunds
-    on their way are not in it: they are shown as refunding. A charge whose result is unknown is
-    not counted as charged: unknown says how many such payments there are.
+    refunds. Refunded includes what was voided after capture, and what the bank returned. A refund
+    that is not finished, or whose result is unknown, is not in it: it is shown as refunding. A
+    charge whose result is unknown is not counted as charged. unknown is the number of payments
+    with an unknown charge or refund. A payment that its provider accepted and still processes is
+    charged: --by status shows it as pending. Of several attempts the last one counts.
     $ tender totals --since today # today's sums by currency
     $ tender totals --by day,provider --since monday # one row for each day and provider
     """,
@@ -33,8 +35,8 @@ extension JournalCommands {
     var filter = try filter()
     // Here --by names keys, not a writer.
     filter.by = nil
-    let rows = records(of: try composition.journal().totals(filter, by: keys), keys)
-    if rows.isEmpty { output.note("No matching payments in \(try composition.journalWords()).") }
+    var rows = records(of: try composition.journal().totals(filter, by: keys), keys)
+    if rows.isEmpty { output.tell("no matching payments in \(try composition.journalWords())") }
     let names = Total.Key.allCases.filter(keys.contains).map(\.rawValue)
     let columns =
       names
@@ -42,7 +44,19 @@ extension JournalCommands {
       .filter { name in
         !["refunding", "unknown"].contains(name) || rows.contains { $0.fields[name] != nil }
       }
-    output.show(rows, columns: columns + (output.drawsBars ? ["bar"] : []), spare: ["bar", "env"])
+    let room = output.isTable ? output.room(beside: columns, of: rows) : 0
+    // Figures without their names say nothing.
+    guard room >= -2 || !output.showsAll else {
+      for (index, row) in rows.enumerated() {
+        if index > 0 { output.put("\n") }
+        output.show(row, hidden: ["command", "at"])
+      }
+      return try exit()
+    }
+    // A bar of a few columns shows nothing.
+    let hasBars = output.drawsBars && room >= 4
+    if hasBars { addBars(to: &rows, columns: min(room, 20)) }
+    output.show(rows, columns: columns + (hasBars ? ["bar"] : []))
     return try exit()
   }
 
@@ -96,18 +110,29 @@ extension JournalCommands {
       fields["net"] = .integer(total.net)
       if total.refunding > 0 { fields["refunding"] = .integer(total.refunding) }
       if total.unknown > 0 { fields["unknown"] = .integer(total.unknown) }
-      if output.drawsBars {
-        let largest = rows.filter { $0.group.last == total.group.last }.map(\.charged).max() ?? 0
-        fields["bar"] = .string(Self.bar(total.charged, of: largest))
-      }
       return records.record(.total, fields)
     }
   }
 
-  /// Returns a bar of at most 20 columns, in eighths of a column.
-  private static func bar(_ amount: Int, of largest: Int) -> String {
+  /// Adds a bar to each row, scaled to the largest charged amount of its currency.
+  private func addBars(to rows: inout [Record], columns: Int) {
+    func charged(_ row: Record) -> Int { row.fields["charged"]?.boundedNumber ?? 0 }
+    var largest: [String: Int] = [:]
+    for row in rows {
+      let currency = row.fields.text("currency") ?? ""
+      largest[currency] = max(largest[currency] ?? 0, charged(row))
+    }
+    for index in rows.indices {
+      let most = largest[rows[index].fields.text("currency") ?? ""] ?? 0
+      rows[index].fields["bar"] = .string(Self.bar(charged(rows[index]), of: most, columns))
+    }
+  }
+
+  /// Returns a bar in eighths of a column.
+  private static func bar(_ amount: Int, of largest: Int, _ columns: Int) -> String {
     guard largest > 0, amount > 0 else { return "" }
-    let eighths = max(1, Int((Double(amount) / Double(largest) * 160).rounded()))
+    let share = Double(amount) / Double(largest) * Double(columns) * 8
+    let eighths = max(1, Int(share.rounded()))
     let rest = eighths % 8 == 0 ? "" : String(Array("▏▎▍▌▋▊▉")[eighths % 8 - 1])
     return String(repeating: "█", count: eighths / 8) + rest
   }

@@ -37,7 +37,9 @@ extension Action {
     from any process. A second confirm never charges twice: it prints the recorded result with
     "replayed": true.
 
-    --amount captures a part and releases the rest, where the provider can do that.
+    --amount captures a part and releases the rest, where the provider can do that. Exit 0 means
+    that the hold, or the given part, is captured. --expect succeeded is not met where the hold is
+    a part of the requested amount, unless --amount is given.
     $ tender confirm A2 # capture the hold A2
     $ tender confirm A2 --json # the same, as a JSON line
     """,
@@ -109,7 +111,10 @@ struct WriteCommands: CommandWork {
 
   private func work(_ expectation: Expectation) throws(Fault) -> Int32 {
     let wait = try WaitOptions(invocation, from: composition.clock.uptime)
-    let (target, handle) = try target()
+    var (target, handle) = try target()
+    let isKnown = target.payment != nil
+    // An earlier line of the batch changes the payment before.
+    if composition.check?.earlier != nil { target.payment = nil }
     let words = try order(target)
     let engine = try composition.engine(target)
     let options = try options(words, target.module.name, isWaiting: wait != nil)
@@ -120,11 +125,8 @@ struct WriteCommands: CommandWork {
     if let check = composition.check {
       if let lack = order.lack { throw lack }
       if words.reference == nil {
-        // The result of an earlier line for this payment is not known yet.
-        if check.isBegun { return 0 }
-        guard target.payment != nil || engine.provider.isID(handle) else {
-          throw .unknownHandle(handle)
-        }
+        if case .makes = check.earlier { return 0 }
+        guard isKnown || engine.provider.isID(handle) else { throw .unknownHandle(handle) }
         if target.payment == nil { return 0 }
         if words.refundRequest != nil { _ = try engine.plan(order) }
       }
@@ -171,8 +173,6 @@ struct WriteCommands: CommandWork {
       handle = try invocation.handle()
       composition.subject.reference = handle
       target = try composition.target(of: handle)
-      // An earlier line of the batch changes the payment first.
-      if composition.check?.isBegun == true { target.payment = nil }
       composition.subject.reference = target.payment?.reference.text ?? handle
     } else {
       (target, handle) = (try composition.target(), "")

@@ -218,6 +218,13 @@ final class Output {
     showRows(columns: columns, spare: spare, dear: dear) { body in records.forEach(body) }
   }
 
+  /// Returns the number of columns of the terminal that a table leaves for one more.
+  func room(beside columns: [String], of records: [Record]) -> Int {
+    var rows = TableRows(columns: columns, style: style)
+    for record in records { rows.measure(redacted(rows.shown(of: record))) }
+    return style.width - rows.width - 2
+  }
+
   /// Prints rows under a head.
   ///
   /// `each` passes all records: once if they fit into memory, else twice, to be measured and to be shown.

@@ -104,7 +104,10 @@ extension Records {
   }
 
   /// The pages of a payment's error, and of the reasons in its result.
+  ///
+  /// A payment that a later operation changed has no error to explain.
   func pages(of payment: Payment) -> [Page] {
+    if payment.isFollowed { return [] }
     let report = Report.recorded(payment)
     return pages(of: report.fault, report.result, payment.provider)
   }
@@ -168,9 +171,9 @@ extension Records {
     return Verdict(
       report,
       reason: reason,
+      retry: retry,
       at: now,
-      isUsual: modules.first?.name == report.provider,
-      isOver: reason != nil && retry == .no
+      isUsual: modules.first?.name == report.provider
     )
   }
 

@@ -24,11 +24,17 @@ extension Composition {
     guard text.contains("tender ") else { return text }
     let text =
       subject.reference.map { text.replacing(" REF ", with: " \($0.shellOperand) ") } ?? text
-    let typed = [Keys.stateDir, Keys.config, Keys.profile].map { key in
-      invocation.text(key).map { "--\(key.option.name)=\($0.shellQuoted) " } ?? ""
-    }.joined()
+    func typed(_ keys: [Key<String>]) -> String {
+      keys.map { key in
+        invocation.text(key).map { "--\(key.option.name)=\($0.shellQuoted) " } ?? ""
+      }.joined()
+    }
+    let places = typed([Keys.stateDir, Keys.config])
+    let profile = typed([Keys.profile])
     let choice = choice(subject)
-    guard !(typed + choice).isEmpty else { return text }
+    let isReadOnly = settings.readOnlyProfile != nil
+    guard isReadOnly || !(places + profile + choice).isEmpty else { return text }
+    var isRefused = false
     let parts = text.split(separator: "tender ", omittingEmptySubsequences: false)
     var completed = String(parts[0])
     for (before, part) in zip(parts, parts.dropFirst()) {
@@ -37,13 +43,26 @@ extension Composition {
       let isOfPayments = words.first.map { Self.ofPayments.contains($0) } ?? false
       completed += "tender "
       if isWhole, isOfPayments {
-        completed += typed
+        let isWrite = isReadOnly && Self.isWrite(words, part)
+        isRefused = isRefused || isWrite
+        completed += places + (isWrite ? "" : profile)
         let name = words.first == "journal" ? Substring(words.joined(separator: " ")) : words[0]
         if Self.aboutOne.contains(name), !part.contains("--provider") { completed += choice }
       }
       completed += part
     }
-    return completed
+    return isRefused ? completed + "; this needs a profile that is not read-only" : completed
+  }
+
+  /// Whether a read-only profile refuses a suggested command, whose first words and text these are.
+  private static func isWrite(_ words: ArraySlice<Substring>, _ text: Substring) -> Bool {
+    switch words.first {
+    case "transact", "tokenize", "confirm", "cancel", "refund": !text.contains("--dry-run")
+    case "journal":
+      words.last == "resolve" || words.last == "accept"
+        || words.last == "resume" && text.contains("--finish")
+    default: false
+    }
   }
 
   /// The options that select one of several payments with this reference; empty if there is only one.

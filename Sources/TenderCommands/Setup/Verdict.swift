@@ -11,15 +11,21 @@ struct Verdict {
   private let reason: String?
   /// Whether its provider is the default one.
   private let isUsual: Bool
-  /// Whether a further attempt cannot help.
-  private let isOver: Bool
+  /// Whether and how a further attempt can help; nil if that is unknown.
+  private let retry: Explanation.Retry?
 
   /// Creates a verdict. `now` is in milliseconds since 1970.
-  init(_ report: Report, reason: String?, at now: Int, isUsual: Bool, isOver: Bool) {
+  init(
+    _ report: Report,
+    reason: String?,
+    retry: Explanation.Retry?,
+    at now: Int,
+    isUsual: Bool
+  ) {
     self.report = report
     self.reason = reason
     self.isUsual = isUsual
-    self.isOver = isOver
+    self.retry = retry
     age = max(0, now - (report.createdAt ?? now)) / 1000
   }
 
@@ -68,9 +74,7 @@ struct Verdict {
   /// that an operator undid.
   private var shownFault: Fault? {
     if let operation = report.operation, operation.isReversal { return nil }
-    if let payment, payment.followers.contains(where: { $0.state.name == .succeeded }) {
-      return nil
-    }
+    if payment?.isFollowed == true { return nil }
     return report.fault ?? (report.source == nil ? nil : payment?.attempt?.fault)
   }
 
@@ -116,8 +120,9 @@ struct Verdict {
     case .authorized: "authorized"
     case .succeeded:
       report.kind == .storedMethod
-        ? "stored" : payment?.attempt?.kind == .refund ? "refunded" : "paid" + refundWords
+        ? "stored" : isRefund ? "refunded" : "paid" + refundWords
     case .declined: "declined"
+    case .cancelled where payment?.isFollowed == true && isRefund: "refund undone"
     case .cancelled: state?.isCaptured == true ? "paid and voided" : "cancelled"
     case .refunded: "paid and refunded"
     case .partiallyRefunded: state == nil ? "paid, partly refunded" : "paid" + refundWords
@@ -126,7 +131,8 @@ struct Verdict {
         ? "paid, \(text(state?.returned ?? 0)) returned by the bank" : "returned by the bank"
     case .expired: "expired"
     case .revoked: "revoked"
-    case .failed: isWithoutEffect ? "failed, nothing was charged" : "failed"
+    case .failed:
+      isWithoutEffect ? "failed, nothing was \(isRefund ? "refunded" : "charged")" : "failed"
     case .unknown: "with an unknown result: money may have moved"
     }
   }
@@ -147,11 +153,14 @@ struct Verdict {
     return ", " + words.joined(separator: ", ") + " (\(text(state.leftToRefund)) left)"
   }
 
+  /// Whether it is a refund that was made under a reference.
+  private var isRefund: Bool { payment?.attempt?.kind == .refund }
+
   /// Whether its attempt provably had no effect, so that the reference is free.
   private var isWithoutEffect: Bool { payment?.attempt?.state.name == .failed }
 
   /// The payer that the order names; nil without one.
-  private var customer: String? {
+  var customer: String? {
     guard let payment else { return nil }
     let people = payment.people
     return ["email", "name", "phone"].lazy.compactMap { name in
@@ -164,6 +173,11 @@ struct Verdict {
 
   /// The next command, or a step before it; nil if nothing is left to do.
   var next: String? {
+    if replayedReversal != nil, report.operation?.kind == .refund, let state,
+      state.leftToRefund > 0, !state.isUnknown
+    {
+      return "to refund another amount, add --refund-reference with a new name"
+    }
     guard let payment, let state else {
       // It was made elsewhere, so only a look-up is possible.
       return report.status.isFinal ? nil : "\(look)\(provider) \(name) --wait"
@@ -180,19 +194,21 @@ struct Verdict {
     case .requiresConfirmation: "to charge it: tender confirm \(name)"
     // A barcode is paid in a shop. No command here continues it.
     case .requiresAction where report.nextAction?.type == "barcode": "\(look) \(name) --wait"
-    case .requiresAction: "tender confirm \(name)"
+    case .requiresAction: "to look only: \(look) \(name); to go on: tender confirm \(name)"
     // A suspended payment is not looked at. It must be ended.
     case .pending where payment.attempt?.approved == 0:
       "ask the acquirer; to void it: tender cancel \(name)"
     case .pending: "\(look) \(name) --wait"
     case .authorized where payment.kind == .payment: "\(look) \(name) --wait"
     // An operator undid the payment.
-    case .cancelled where payment.followers.contains { $0.state.name == .succeeded }: nil
+    case .cancelled where payment.isFollowed: nil
     case .declined, .cancelled, .expired:
-      isOver || payment.kind == .mandate && report.status == .cancelled
+      retry == .no && reason != nil || payment.kind == .mandate && report.status == .cancelled
         ? nil
         : "the same \(payment.kind == .storedMethod ? "tokenize" : "transact") command with --new-attempt"
-    case .failed: isWithoutEffect && !isOver ? "the same command again" : nil
+          + (retry == .other ? " and another card, account or bank" : "")
+    case .failed where !isWithoutEffect || retry == .no: nil
+    case .failed: "the same command" + (retry == .corrected ? ", once it is corrected" : " again")
     case .succeeded where state.refunding > 0: "\(look) \(name) --wait"
     case .authorized, .succeeded, .refunded, .partiallyRefunded, .returned, .revoked: nil
     }
@@ -232,6 +248,11 @@ struct Verdict {
     default: "\(seconds / 86_400) days"
     }
   }
+}
+
+extension Payment {
+  /// Whether a capture, void, refund or revocation of its attempt succeeded.
+  var isFollowed: Bool { followers.contains { $0.state.name == .succeeded } }
 }
 
 extension Report {

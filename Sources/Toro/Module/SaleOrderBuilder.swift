@@ -26,6 +26,7 @@ struct SaleOrderBuilder {
     var order = SaleOrder(reference: reference, amount: total)
     order.isRefund = isRefund
     order.gratuity = gratuity?.minorUnits
+    order.acceptsPart = invocation.has(Keys.allowPartial)
     order.gratuityMenu = isRefund && !invocation.has(Keys.gratuityMenu) ? [] : try menu()
     order.captures = !invocation.has(Keys.noCapture) && !invocation.has(Keys.hold)
     order.original = original?.receipt

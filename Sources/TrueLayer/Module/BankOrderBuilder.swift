@@ -60,7 +60,7 @@ extension OptionReader {
     throw .missingOption(
       "transact needs \(missing.joined(separator: ", ")) and \(last)",
       hint: (invocation.has(Keys.bank) ? "" : "--bank too, where there is no terminal to ask on; ")
-        + "see the example in: tender help transact"
+        + "see the example in: tender transact --provider truelayer --help"
     )
   }
 
