@@ -102,13 +102,8 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     destroyBurntKeys()
     // An earlier process ended before the deleted bytes were erased.
     if unfinished.exists { try? erase() }
-  }
-
-  deinit {
     // Without this, the next command would read the long log of a batch, and sync it.
-    guard sharesWork else { return }
-    try? database.execute("PRAGMA busy_timeout = 0")
-    _ = try? database.first("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.shortensLog = sharesWork
   }
 
   /// Returns the version of the file's schema; 0 for a new file.

@@ -38,8 +38,10 @@ extension StringProtocol where SubSequence == Substring {
     }
   }
 
+  /// Returns the start of the first occurrence of another text.
   package func firstIndex(of other: String) -> Index? { firstRange(of: other)?.lowerBound }
 
+  /// Returns the start of the last occurrence of another text.
   package func lastIndex(of other: String) -> Index? {
     var (rest, last) = (self[...], nil as Index?)
     while !rest.isEmpty, let found = rest.firstRange(of: other) {
@@ -48,6 +50,7 @@ extension StringProtocol where SubSequence == Substring {
     return last
   }
 
+  /// Returns whether another text occurs.
   package func contains(_ other: String) -> Bool { firstRange(of: other) != nil }
 
   /// Returns the text with every occurrence of another text replaced.

@@ -174,7 +174,7 @@ struct Bench {
         Contestant(
           name: "tender payment-status -",
           arguments: bank.tender(["-"], at: bank.multiplexed, roots: bank.certificate),
-          target: 1,
+          target: 1.5,
           input: "\(bank.folder)/\(ids)"
         )
       )

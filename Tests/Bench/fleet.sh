@@ -117,7 +117,7 @@ for runners in 1 4 10; do
   rate=$((done_ * 1000 / took))
   peer=$(bare $((runners * 8)))
   row "batch of $runners runners, --jobs 8, 4 ms a sync" "$((rate * 3)) commits/s" \
-    "$((rate * 100 / peer)) % of pgbench's $((peer * 3)), target 60 %; processor $((100 - idle)) % used"
+    "$((rate * 100 / peer)) % of pgbench's $((peer * 3)), target 35 %; processor $((100 - idle)) % used"
 done
 stop
 start 0

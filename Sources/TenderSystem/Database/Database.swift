@@ -40,6 +40,8 @@ package final class Database: @unchecked Sendable {
   private let turn: WriterTurn
   private let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
+  /// Whether the last connection of this process leaves a short log.
+  package var shortensLog = false
 
   /// Opens the file, or creates it. A link at its path is not followed, and its triggers and views do
   /// nothing.
@@ -71,6 +73,7 @@ package final class Database: @unchecked Sendable {
     unsafe sqlite3_busy_timeout(opened, milliseconds)
     // Removing the log at every close, and creating it again, costs a short command a third of its time.
     unsafe tender_sqlite_keep_log(opened)
+    turn.join()
   }
 
   private struct Configuration: Sendable {
@@ -138,9 +141,21 @@ package final class Database: @unchecked Sendable {
   }
 
   deinit {
+    if turn.leave(), shortensLog { shortenLog() }
     // The statements must end before the connection, so that it can remove the log.
     statements = [:]
     unsafe sqlite3_close_v2(handle)
+  }
+
+  /// Writes the log to the file and begins a new one, unless another process uses it.
+  ///
+  /// The first commit of a log has one more sync. It is made here, so that the next command does not wait for it.
+  private func shortenLog() {
+    try? execute("PRAGMA busy_timeout = 0")
+    guard let result = try? first("PRAGMA wal_checkpoint(TRUNCATE)"), result.first == .integer(0),
+      let version = try? first("PRAGMA user_version")?.first?.integer
+    else { return }
+    try? execute("PRAGMA user_version = \(version)")
   }
 
   /// The number of the row inserted last.

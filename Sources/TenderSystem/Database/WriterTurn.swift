@@ -21,6 +21,9 @@ package final class WriterTurn: @unchecked Sendable {
   /// Guarded by `sync`.
   private var group = Group()
 
+  /// The number of open connections. Guarded by `sync`.
+  private var connections = 0
+
   /// The numbers of commits, and how many of them are on the disk.
   private struct Group {
     var written = 0
@@ -48,6 +51,21 @@ package final class WriterTurn: @unchecked Sendable {
       all[path] = made
       return made
     }
+  }
+
+  /// Counts a connection that was opened.
+  func join() {
+    unsafe pthread_mutex_lock(sync)
+    defer { unsafe pthread_mutex_unlock(sync) }
+    connections += 1
+  }
+
+  /// Counts a connection that closes. Returns whether it is the last one of this process.
+  func leave() -> Bool {
+    unsafe pthread_mutex_lock(sync)
+    defer { unsafe pthread_mutex_unlock(sync) }
+    connections -= 1
+    return connections == 0
   }
 
   /// Waits for the turn.
