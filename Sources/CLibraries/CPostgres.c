@@ -52,8 +52,8 @@ const struct tender_pq_functions *tender_pq_open(const char **why) {
 
 static _Thread_local int has_warned;
 
-// Handles the server's notices, which libpq would print. A warning is remembered: the server warns when it
-// ends the wait for a standby that does not confirm a commit (SQLSTATE, classes 01 and 57P).
+// Handles the server's notices, which libpq would print. A warning is remembered. The server warns if it
+// stops waiting for a standby that does not confirm a commit (SQLSTATE, classes 01 and 57P).
 static void hush(void *context, const char *text) {
   (void)context;
   const char *code = text ? strstr(text, ":  ") : NULL;

@@ -39,8 +39,8 @@ static inline int tender_sqlite_keep_log(sqlite3 *database) {
   return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }
 
-/// Opens a file as untrusted. Its triggers and views do not run, its schema may call no function with
-/// effects, and the schema cannot be overwritten. Returns 0 on success.
+/// Opens a file as untrusted. Its triggers and views do not run, and its schema may call no function with
+/// effects. The schema cannot be overwritten. Returns 0 on success.
 static inline int tender_sqlite_defend(sqlite3 *database) {
   static const int off[] = {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
                             SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_FKEY};

@@ -167,8 +167,8 @@ extension PayTheoryProvider {
     return .absent
   }
 
-  /// Returns transactions with the reference and amount of a replacement that were created since the void was
-  /// sent and name no parent.
+  /// Returns the transaction without a parent that may be a replacement: created since the void was sent,
+  /// with the reference and this amount.
   ///
   /// It is not public whether a replacement names its parent. Empty if there are several.
   private func orphans(

@@ -42,7 +42,7 @@ package struct PayTheoryProvider: Provider {
   /// Returns whether the payment belongs to these credentials.
   ///
   /// A payment recorded without a uid belongs to every merchant of its key. Without a uid in the settings,
-  /// every payment of the key can be used, as far as the key alone is enough.
+  /// every payment of the key can be used. Some commands also need the uid.
   package func owns(_ payment: Payment) -> Bool {
     let isOfKey = payment.merchant.hasPrefix(partner + Self.separator)
     return payment.merchant == merchant || payment.merchant == partner

@@ -44,8 +44,7 @@ package struct CheckedOrder: Sendable {
     )
   }
 
-  /// Whether the command undoes a payment. Then a request that is finished by undoing it did what was
-  /// asked.
+  /// Whether the command undoes a payment. If the recovery of a lost request undid it, the command is done.
   var undoes: Bool { if case .cancel = order { true } else { false } }
 
   /// The order that the provider gets at the first send; nil if the journal alone has all the data.

@@ -51,10 +51,10 @@ package protocol Journal: MaintainedJournal {
   /// Writes the changes of a payment, and a line of history about one operation. Raises the payment's
   /// version.
   ///
-  /// A preparation that an operation no longer has is erased from the files for good. For an operation in
-  /// `sent`, room for its outcome is reserved first (see `setAside`), and the files must exist at their
-  /// paths. If either fails, nothing is written. A new operation with a key is written only if no other has
-  /// that key (`key_reused`).
+  /// A preparation that an operation no longer has is erased from the files. For an operation in `sent`, room
+  /// for its outcome is reserved first (see `setAside`), and the files must exist at their paths. If either
+  /// fails, nothing is written. A new operation with a key is written only if no other has that key
+  /// (`key_reused`).
   func update(
     _ payment: inout Payment,
     _ sequence: Int,
@@ -118,8 +118,8 @@ package protocol MaintainedJournal: Sendable {
   /// Deletes payments with their operations and history. Returns the number of payments.
   ///
   /// A payment stays if it changed at `time` (milliseconds since 1970) or later. It also stays if it is not
-  /// final, has an unknown operation, is a mandate that can still be revoked, or is a refund that an original
-  /// payment counts.
+  /// final or has an unknown operation. A mandate that can still be revoked stays, and so does a refund that
+  /// an original payment counts.
   func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int
   /// Compares all rows with their checksums, and each payment's columns with its operations. Returns a
   /// description of each error.

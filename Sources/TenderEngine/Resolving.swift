@@ -5,8 +5,8 @@ extension Journal {
   /// Ends an unknown operation with a result from an operator. Its history has the reason.
   ///
   /// `operation` is its sequence; nil if only one is possible. `failed` means no effect, and frees the
-  /// reference or the name. Throws `conflict` if the result is known, if several are unknown and none is
-  /// named, or if another process works on it. Throws `usage` for a status that it cannot have.
+  /// reference or the name. Throws `conflict` if the result is known, or if another process works on it. Also
+  /// throws it if several are unknown and none is named. Throws `usage` for a status that it cannot have.
   package func resolve(
     _ found: Payment,
     operation chosen: Int?,

@@ -144,7 +144,7 @@ enum PlainFile {
     return unsafe access(exists(path) ? path : folder + "/", W_OK) == 0 ? nil : problem
   }
 
-  /// Allocates disk space for a part of a file, so that a later write there cannot fail for lack of space.
+  /// Allocates disk space for a part of a file. A later write there cannot fail for lack of space.
   static func allocate(_ descriptor: Int32, _ count: Int, at position: Int) -> Bool {
     #if canImport(Darwin)
     let zeros = [UInt8](repeating: 0, count: count)

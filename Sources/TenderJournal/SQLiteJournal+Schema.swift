@@ -20,7 +20,7 @@ extension SQLiteJournal {
       )
       try database.execute("PRAGMA user_version = \(Self.version)")
     }
-    // The tables are moved to the database file, so that a copy of that file alone is recognized as a copy.
+    // The tables are moved to the database file. So a copy of that file alone is recognized as a copy.
     _ = try database.first("PRAGMA wal_checkpoint(PASSIVE)")
   }
 

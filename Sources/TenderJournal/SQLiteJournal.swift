@@ -4,7 +4,7 @@ import TenderSystem
 
 /// The journal in an SQLite file: write-ahead log, synced at every commit, erased bytes overwritten.
 ///
-/// Each row has a checksum, the lines of the history form a chain, and a mark outside of the folder has the
+/// Each row has a checksum, and the lines of the history form a chain. A mark outside of the folder has the
 /// chain's position.
 package final class SQLiteJournal: Journal, @unchecked Sendable {
   // Unchecked: one thread uses a journal and its database. Each worker of a batch opens a separate one, and

@@ -1,8 +1,9 @@
 /// The tables that both journals create from tables of fields, in SQLite and in PostgreSQL.
 ///
 /// Columns are only added (`Field.init(added:)`). Older rows have null there, and their checksums still match
-/// (`Row.sum`). A program that does not know a column refuses the journal by its version. A program that was
-/// running when the column was added refuses each row with a value in it, because the checksum covers it.
+/// (`Row.sum`). A program that does not know a column refuses the journal by its version. It may have been
+/// running when the column was added. Then it refuses each row with a value in it, because the checksum
+/// covers it.
 enum StoredTables {
   static let all: [(name: String, columns: Columns)] = [
     ("payment", PaymentRow.columns), ("operation", OperationRow.columns),

@@ -91,7 +91,8 @@ package enum FileGuard {
 
   /// The first folder on the way up to the home or the root from which another user could move the path away.
   ///
-  /// A user who can write a folder can do that, except in a sticky folder of root, as for temporary files.
+  /// Any user with the right to write a folder can do that. A sticky folder of root, such as `/tmp`, is an
+  /// exception.
   private static func problemAbove(
     _ path: String,
     home: String?

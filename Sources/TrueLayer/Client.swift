@@ -347,8 +347,8 @@ final class Client: Sendable {
 
   // MARK: Payments and mandates
 
-  /// Reads a resource that was created elsewhere. The journal has nothing to compare it with, so it is
-  /// read twice, because one answer may be about another payment.
+  /// Reads a resource that was created elsewhere. The journal has nothing to compare it with. It is read
+  /// twice, because one answer may be about another payment.
   ///
   /// Throws `provider_error` if the two differ in amount or currency.
   func adopted(_ kind: Payment.Kind, _ id: String) throws(Fault) -> Resource {

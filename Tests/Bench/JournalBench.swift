@@ -8,8 +8,8 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Measures the time of the journal, of a batch against a process for each payment, and of a look-up in a
-/// large journal.
+/// Measures the time of the journal and of a look-up in a large one. Also compares a batch with a process for
+/// each payment.
 enum JournalBench {
   static func run(_ tender: String, _ folder: String, _ rounds: Int) {
     // A journal that other users can read is refused.

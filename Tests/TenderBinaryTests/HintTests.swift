@@ -8,8 +8,7 @@ import Testing
 /// Seeded stories of payments, faults, refunds, cancels and look-ups print the hints. `TENDER_HINTS` is the
 /// number of commands, `TENDER_HINT_SEED` the seed.
 @Suite(.serialized, .onOwnThread) struct HintTests {
-  /// Exits that a suggested command never has, such as those of a bug, a usage error, not found or a
-  /// conflict.
+  /// Exits that a suggested command never has, such as those of a bug, a usage error or a conflict.
   static let avoidable: Set<Int32> = [1, 2, 5, 6, 15, 16, 17, 18, 126, 127]
 
   @Test func `suggested commands can be run, and exits are listed`() throws {

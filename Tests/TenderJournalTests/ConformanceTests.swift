@@ -107,8 +107,7 @@ import Testing
     #expect((last.operation, last.state, last.amount) == ("refund 1", "waiting", 300))
   }
 
-  /// For each state, with an action left or not, the found and the counted payments are those that match the
-  /// filter.
+  /// For each state, with or without an open action, the filter finds and counts exactly its payments.
   @Test(arguments: Kind.all)
   func `finds and counts by status`(_ kind: Kind) throws {
     let journal = try journal(kind)

@@ -176,7 +176,7 @@ package final class PostgresCluster: @unchecked Sendable {
     throw Failure(text: "PostgreSQL does not start: see \(folder.path)/log")
   }
 
-  /// Starts a process on a thread that lasts as long as the process, because the process ends with the thread
+  /// Starts a process on a thread that lasts as long as the process. The process would end with the thread
   /// that started it.
   ///
   /// Returns a signal of its end, since only one thread may wait for the end of a `Process`.

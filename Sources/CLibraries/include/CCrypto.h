@@ -14,7 +14,8 @@ int tender_crypto_sha1(const void *bytes, size_t count, unsigned char *digest);
 #define TENDER_ES512_SIZE 132
 
 /// Signs with the private key of a PEM text, ECDSA on P-521 over SHA-512, into 132 bytes. Returns 1 on
-/// success, 0 if the text is no private key, -1 if the key is on another curve, -2 if the library failed.
+/// success, and 0 if the text is no private key. Returns -1 if the key is on another curve, -2 if the library
+/// failed.
 int tender_crypto_sign_es512(const void *pem, size_t pem_count, const void *bytes, size_t count,
                              unsigned char *signature);
 /// Checks a 132-byte signature with the public key of a PEM text. Returns 1 if it is valid, else 0, or one of

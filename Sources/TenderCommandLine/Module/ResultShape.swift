@@ -5,8 +5,8 @@ package import TenderModel
 /// It is written as a line: the member that identifies the shape, the place of the members, and the members.
 /// An example is `type=PT_TOKENIZE body: payment_method_id last_four? amount#`. A shape is identified by the
 /// presence of a member, or by its value. A member is text. After its name, `#` makes it a whole number, `!`
-/// a Boolean, `{}` an object, `[]` a list, and a final `?` makes it optional. The place of members at the top
-/// is `.`.
+/// a Boolean, `{}` an object, `[]` a list. A final `?` makes it optional. The place of members at the top is
+/// `.`.
 package struct ResultShape: Sendable {
   /// The member that identifies the shape, and its value if that matters.
   package let name: String

@@ -22,7 +22,7 @@ package protocol Session: AnyObject {
   func exchanges(
     inProcess: Bool
   ) throws(Fault) -> (http: any HTTPExchange, sockets: any SocketExchange)
-  /// Returns a factory of transports for a thread that sends requests ahead of their lines, and the largest
+  /// Returns a factory of transports for a thread that sends requests before their lines run, and the largest
   /// number of such lines. Nil if every command sends its requests itself.
   func exchangesAhead() throws(Fault) -> (
     most: Int, make: @Sendable () -> (http: any HTTPExchange, sockets: any SocketExchange)

@@ -249,8 +249,8 @@ package struct Settings {
 
   /// Returns the sources of a credential. The first one is used.
   ///
-  /// A credential of the profile comes before a variable, because a key exported for another account must not
-  /// go to the profile's host. Throws `usage` if a variable and its file are both set.
+  /// A credential of the profile comes before a variable. A key that was exported for another account must
+  /// not go to the profile's host. Throws `usage` if a variable and its file are both set.
   package func sources(_ section: String, _ key: String) throws(Fault) -> [CredentialSource] {
     var found: [CredentialSource] = []
     for form in CredentialForm.allCases {

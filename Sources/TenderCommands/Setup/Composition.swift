@@ -257,8 +257,8 @@ final class Composition: Session {
 
   /// The longest wait for another process with the same reference, in milliseconds.
   ///
-  /// A line of a batch is postponed to the end of the batch instead. If the lines must run in order, the wait
-  /// is as long as the lease of a dead process may last.
+  /// A line of a batch is postponed to the end of the batch instead. If the lines must run in order, it waits
+  /// as long as a dead process may hold its lease.
   private func patience() throws(Fault) -> Int {
     let timeout = try settings.timeout()
     guard shared.isBatch else { return timeout }
@@ -310,8 +310,8 @@ final class Composition: Session {
   }
 
   /// The text that is mixed with a seed, so that each payment gets different ids. It is the number of
-  /// attempts. In a batch, it is the line and the history of its reference, since these do not depend on the
-  /// order of the lines.
+  /// attempts. In a batch, it is the line and the history of its reference. These do not depend on the order
+  /// of the lines.
   private func seedLabel() throws(Fault) -> String {
     guard let batchLine else { return String(try journal().count()) }
     let reference = invocation.text(Keys.reference) ?? invocation.operands.first ?? ""

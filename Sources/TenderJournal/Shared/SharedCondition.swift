@@ -33,8 +33,9 @@ enum SharedCondition {
 
   /// Returns the test that a user or a machine wrote a line of the history.
   ///
-  /// The text is the whole name, the machine, or a part before or after the slash behind the server's own
-  /// user. There are few names, so each is looked up in the index and no line is compared with a pattern.
+  /// The text is the whole name, the machine, or the part before or after the slash. The server's user is
+  /// before the slash. There are few names, so each is looked up in the index. No line is compared with a
+  /// pattern.
   private static func writer(_ by: String) -> Statement {
     """
      AND EXISTS (SELECT 1 FROM tender.event h WHERE h.payment = a.row AND h.by = ANY (ARRAY(

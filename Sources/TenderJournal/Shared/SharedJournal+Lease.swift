@@ -85,7 +85,7 @@ extension SharedJournal {
     try locks.take("device/\(address)", by: deadline, interruption: interruption)
   }
 
-  /// Takes the lease of a reference if it is free, has expired, or was left by a process of this machine; nil
+  /// Takes the lease of a reference if it is free, has expired, or was left by a process of this machine. Nil
   /// if another process has it.
   ///
   /// The same round trip reads the payment, and opens it if there is none.

@@ -6,8 +6,8 @@ import TenderSystem
 extension SharedJournal {
   /// Returns the write of a payment over the version on which it is based.
   ///
-  /// Throws `conflict` (`key_reused`) if a new operation has the key of another one of the payment, `state`
-  /// if a preparation cannot be sealed.
+  /// Throws `conflict` (`key_reused`) if a new operation has the key of another one of the payment. Throws
+  /// `state` if a preparation cannot be sealed.
   func write(
     of payment: Payment,
     _ lines: (Payment) -> [HistoryEntry],

@@ -192,8 +192,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     }
   }
 
-  /// Selects the version and name, the time until which it was accepted, and whether it has the event of a
-  /// mark.
+  /// Selects the version, the name, the time until which it was accepted, and whether it has a mark's event.
   ///
   /// If the version differs, the transaction ends without effect.
   private func check(_ marked: HighWaterMark.Position?) -> Statement {
