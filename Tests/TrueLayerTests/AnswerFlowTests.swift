@@ -249,7 +249,7 @@ extension AnswerTests {
       let stub = StubHTTP([
         .init("GET", path, 200, redirect),
         .init("POST", "/v3/payments-provider-return", 200, returned),
-        .init("GET", path, 200, #"{"status":"executed"}"#),
+        .init("GET", path, 200, WireTests.whole("executed", id)),
       ])
       let engine = world.engine(over: stub) { options, configuration in
         configuration.resourceToken = SharedSecret("resource-token-of-the-test")

@@ -68,7 +68,7 @@ import TrueLayer
     #expect(left.unknowns.isEmpty)
     #expect(left.state.isFinal == false)
     // The same command finds the result, and no longer reports the fault.
-    let later = StubHTTP([.init("GET", Self.path, 200, #"{"status":"settled"}"#)])
+    let later = StubHTTP([.init("GET", Self.path, 200, WireTests.whole("settled"))])
     let report = try world.engine(over: later) { _, configuration in
       configuration.resourceToken = SharedSecret("resource-token")
     }.pay(try world.existing(WireTests.id))
