@@ -18,7 +18,7 @@ extension WireTests {
       .init("GET", path, 200, next("wait")), .init("GET", path, 200, next("wait")),
       .init("GET", path, 200, next("consent")), .init("GET", path, 200, next("consent")),
       .init("POST", path + "/authorization-flow/actions/consent", 200, next("wait")),
-      .init("GET", path, 200, #"{"status":"executed"}"#),
+      .init("GET", path, 200, Self.whole("executed")),
     ])
     let world = try World()
     let engine = world.engine(over: stub) { _, configuration in
