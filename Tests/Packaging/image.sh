@@ -90,7 +90,7 @@ manifest=$(blob application/vnd.oci.image.manifest.v1+json <<JSON
 JSON
 )
 echo '{"imageLayoutVersion":"1.0.0"}' >"$image/oci-layout"
-printf '{"schemaVersion":2,"manifests":[%s,"annotations":{"org.opencontainers.image.ref.name":"%s"}}]}\n' \
+printf '{"schemaVersion":2,"manifests":[%s,"annotations":{"org.opencontainers.image.ref.name":"tender:%s"}}]}\n' \
   "${manifest%\}}" "$version" >"$image/index.json"
 mkdir -p "$target"
 rm -rf "$target/image"

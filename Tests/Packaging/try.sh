@@ -142,8 +142,8 @@ image() {
   done
   echo "== the image, from its layers: user 10001, read-only root, volume /state"
   if command -v skopeo >/dev/null; then
-    skopeo inspect --config "oci:$folder/image:$version" >"$work/inspected"
-    echo "  skopeo reads it: $(skopeo inspect --format '{{.Digest}}' "oci:$folder/image:$version")"
+    skopeo inspect --config "oci:$folder/image:tender:$version" >"$work/inspected"
+    echo "  skopeo reads it: $(skopeo inspect --format '{{.Digest}}' "oci:$folder/image:tender:$version")"
   else
     echo "skipped: skopeo is not installed"
   fi
