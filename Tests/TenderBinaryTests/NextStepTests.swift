@@ -117,7 +117,7 @@ import Testing
     let text = #"{"schema":1,"profiles":{"desk":{"provider":"paytheory","mode":"read-only"}}}"#
     try Data(text.utf8).write(to: config)
     let found = try run(binary, "find A --config \(config.path) --profile desk")
-    let start = "tender --config='\(config.path)' "
+    let start = "tender --config=\(config.path) "
     #expect(
       found.record.text("next")
         == "to charge it: \(start)confirm A; this needs a profile that is not read-only"

@@ -107,7 +107,7 @@ struct Shelf: Sendable {
     first: { _, reference in
       [
         "transact", "--amount", "10.50", "--bank", "mock-payments-gb-redirect",
-        "--merchant-account", "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6",
+        "--merchant-account", "acc00000-0000-4000-8000-000000000826",
         "--redirect-url", "https://shop.example/return", "--user", "name=Remi", "--user",
         "email=remi@example.com", "--reference", reference,
       ]
