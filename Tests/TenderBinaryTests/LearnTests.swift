@@ -11,6 +11,9 @@ import Testing
     + "--account-number 26207729 --user name=Remi --user email=remi@example.com "
     + "--bank mock-payments-gb-redirect --reference R"
 
+  /// The bank takes some time, which is looked for.
+  private static let slow = " --sim-scenario bank:slow --wait"
+
   /// A command, the fault that it met, and what is learned of that.
   private static let rows: [(line: String, fault: String, learned: [String])] = [
     (card, "part2:reset-after", ["part2:close-after*1"]),
@@ -20,7 +23,7 @@ import Testing
     (card, "socket:refused", ["socket:refused*1"]),
     (bank, "create:http-500*1", ["POST/v3/payments:http-500*1"]),
     (bank, "create:http-422", ["POST/v3/payments:http-422*1"]),
-    (bank, "status:http-502+1*1", ["GET/v3/payments/*:http-502+1*1"]),
+    (bank + slow, "status:http-502+1*1", ["GET/v3/payments/*:http-502+1*1"]),
     (card, "token:latency=10ms", []),
   ]
 

@@ -50,7 +50,7 @@ import Testing
     #expect(other.errorRecord["error"]?["effect"] == "none")
     // The provider's books: nothing was charged, and the first order can still continue.
     let found = try binary.run("find", "--online", "--json").records
-    #expect(found.map { $0["source"] } == ["journal"])
+    #expect(found.map { $0["record"] } == ["journal_entry"])
     #expect(try binary.run(words + ["--amount", "4"]).record["status"] == "succeeded")
     #expect(try binary.run("find", "--online", "--json").records.count == 1)
   }
