@@ -178,11 +178,12 @@ bench: build setup-bench
 	  Tests/Bench/fleet.sh "$$state/tender" "$(CURDIR)/.build/release/libtender-faults.so" \
 	    "$(CURDIR)/.build/release/tender-bench"
 
-# One `simulator serve` under 256 clients for so many SECONDS, and a batch of a million lines.
+# One `simulator serve` that takes so many PAYMENTS from 256 clients, and a batch of a million lines.
+PAYMENTS ?= 1000000
 soak: build
 	@state=$$(mktemp -d) && trap 'rm -rf "$$state"' EXIT && \
 	  install -m 755 $(TENDER) "$$state/tender" && \
-	  Tests/Bench/soak.sh "$$state/tender" $(SECONDS)
+	  Tests/Bench/soak.sh "$$state/tender" $(PAYMENTS)
 
 # The Autobahn WebSocket suite, where its runner is (AUTOBAHN names the folder).
 AUTOBAHN ?= ../shared/tools/autobahn

@@ -3,6 +3,9 @@
 #include "Library.h"
 
 #include <arpa/inet.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -149,6 +152,10 @@ static struct MHD_Daemon *begin(unsigned int flags, uint16_t port, MHD_AccessHan
 struct MHD_Daemon *tender_httpd_start(uint16_t port, MHD_AccessHandlerCallback handler,
                                       MHD_RequestCompletedCallback completed, void *context,
                                       struct tender_connections *connections) {
+#ifdef __GLIBC__
+  // Hundreds of threads with an arena each would keep memory that the others cannot use.
+  mallopt(M_ARENA_MAX, 2);
+#endif
   return begin(MHD_USE_THREAD_PER_CONNECTION | MHD_ALLOW_UPGRADE, port, handler, completed, context,
                connections, 120);
 }

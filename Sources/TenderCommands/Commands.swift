@@ -3,11 +3,11 @@ extension Action {
   static let all: [@Sendable () -> Action] = [
     { transact }, { confirm }, { cancel }, { refund }, { tokenize }, { paymentStatus },
     { mandateStatus }, { batch }, { find }, { totals }, { journalList }, { journalShow },
-    { journalResume },
-    { journalExport }, { journalImport }, { journalMigrate }, { journalGrants }, { journalPrune },
-    { journalVerify }, { journalBackup }, { journalResolve }, { journalAccept }, { providers },
-    { explain }, { doctor }, { simulatorServe }, { simulatorAdvance }, { simulatorReset },
-    { simulatorScenarios },
-    { configShow }, { configCheck }, { schema }, { completion },
+    { journalResume }, { journalExport }, { journalImport }, { journalMigrate }, { journalGrants },
+    { journalPrune }, { journalVerify }, { journalBackup }, { journalResolve }, { journalAccept },
+    { providers }, { explain }, { doctor }, { conformance }, { simulatorServe }, { simulatorShow },
+    { simulatorRequests }, { simulatorAdvance }, { simulatorSave }, { simulatorLoad },
+    { simulatorReset }, { simulatorLearn }, { simulatorScenarios }, { configShow }, { configCheck },
+    { schema }, { completion },
   ]
 }

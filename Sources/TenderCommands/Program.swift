@@ -82,6 +82,7 @@ package struct Program {
     if let limit = try composition.invocation.value(Keys.deadline) { signals.expire(after: limit) }
     do throws(Fault) {
       let exit = try Action.run(composition)
+      composition.warnOfUnusedFaults()
       let isStopped = exit == Fault.Kind.interrupted.exitStatus && signals.hasExpired
       return isStopped ? Fault.Kind.pending.exitStatus : exit
     } catch {

@@ -5,8 +5,8 @@ package struct Record: Sendable, Hashable {
     case payment, mandate, token, event, error
     case journalEntry = "journal_entry"
     case batchSummary = "batch_summary"
-    case total, check, capability, explanation, setting, scenario, request, server, version, schema,
-      note
+    case total, check, capability, explanation, setting, scenario, request, server, book, exchange,
+      version, schema, note
   }
 
   package let kind: Kind

@@ -98,6 +98,12 @@ extension Ledger {
       .compactMap { Thing(booked: .object($0)) }
   }
 
+  /// Returns the latest things of a kind, or those with an id or a reference, oldest first.
+  func latest<Thing: Booked>(_ type: Thing.Type, about name: String? = nil) throws(Fault) -> [Thing]
+  {
+    try latest(Thing.kind, about: name).compactMap { Thing(booked: .object($0)) }
+  }
+
   func put<Thing: Booked>(_ thing: Thing) throws(Fault) {
     let body = thing.booked.object ?? [:]
     try put(Thing.kind, thing.key, body, reference: thing.listing, parent: thing.parent)

@@ -25,7 +25,16 @@ package final class FaultPlan {
   private let isServed: Bool
   private var counts: [String: Int] = [:]
   /// The current request; nil on sockets and devices.
-  var request: SimulatedRequest?
+  private var request: SimulatedRequest?
+  /// The first point that the request came to; nil for a request that the provider does not know.
+  var matched: String?
+  /// The faults that have struck it.
+  private(set) var struck: [String] = []
+  /// The faults that have struck anything in this process.
+  private var used: Set<String> = []
+
+  /// The faults that were asked for and have struck nothing.
+  var unused: [String] { faults.map(\.text).filter { !used.contains($0) } }
 
   init(_ world: SimulatorWorld, _ ledger: Ledger) {
     options = world.options
@@ -34,8 +43,19 @@ package final class FaultPlan {
     self.ledger = ledger
   }
 
+  /// Begins with a request, or with a message, which has none.
+  func begin(_ request: SimulatedRequest?) {
+    self.request = request
+    matched = nil
+    struck = []
+  }
+
   /// Whether a fault was requested, for any number of strikes.
-  func has(_ name: String) -> Bool { faults.contains { "\($0.point):\($0.what)" == name } }
+  func has(_ name: String) -> Bool {
+    let asked = faults.filter { "\($0.point):\($0.what)" == name }
+    used.formUnion(asked.map(\.text))
+    return !asked.isEmpty
+  }
 
   /// Whether a fault at a point was requested.
   func isAbout(_ point: String) -> Bool { faults.contains { $0.point == point } }
@@ -43,10 +63,13 @@ package final class FaultPlan {
   /// Returns the faults that strike at a point this time. `content` returns the opened bytes of the request.
   func strike(_ point: String, content: () -> [UInt8] = { [] }) -> Strike {
     var strike = Strike()
+    matched = matched ?? point
     for fault in faults where fault.fits(point, request) {
       // A fault that comes too late for this request does not count.
       guard fault.value != nil || strike.what == nil else { continue }
       guard fault.about.map({ isAbout($0, content) }) ?? true, strikes(fault) else { continue }
+      struck.append(fault.text)
+      used.insert(fault.text)
       switch (fault.what, fault.value) {
       case ("latency", .latency(let latency)):
         let draw = draws(fault, "latency")
@@ -69,8 +92,9 @@ package final class FaultPlan {
     if let percent = fault.percent, draws(fault, "chance")[0] * 100 >= Double(percent) {
       return false
     }
-    guard let limit = fault.count else { return true }
-    return count(fault, "", upTo: limit) != nil
+    guard fault.count != nil || fault.spared > 0 else { return true }
+    let limit = fault.count.map { $0 + fault.spared } ?? .max
+    return count(fault, "", upTo: limit).map { $0 > fault.spared } ?? false
   }
 
   /// Counts one more strike of a fault; nil if the limit was reached before.

@@ -27,6 +27,9 @@ package final class InProcessSimulator: @unchecked Sendable {
     (world.clock as? SimulatedClock)?.startAhead(by: try ledger.ahead())
   }
 
+  /// The faults that were asked for and have struck nothing.
+  package var unusedFaults: [String] { parts.faults.unused }
+
   /// Stores the time by which pauses have moved the clock. The next command continues from there.
   package func keepTime() throws(Fault) {
     guard let clock = world.clock as? SimulatedClock, let ahead = clock.newlyAhead() else { return }
@@ -38,21 +41,41 @@ extension InProcessSimulator {
   /// Passes a request to the service with its path; nil if there is none.
   package func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
     try keepTime()
-    parts.faults.request = request
-    defer { parts.faults.request = nil }
+    parts.faults.begin(request)
+    defer { parts.faults.begin(nil) }
+    var exchange = SimulatedExchange(request.method, request.path, at: world.now)
+    var reaction: HTTPReaction?
     for provider in world.providers {
-      if let reaction = try provider.handle(request, parts) { return reaction }
+      reaction = try provider.handle(request, parts)
+      guard reaction != nil else { continue }
+      exchange.match(provider.name, parts.faults)
+      break
     }
-    return nil
+    exchange.add(request)
+    exchange.add(reaction)
+    try parts.ledger.log(exchange.fields)
+    return reaction
   }
 
   /// Passes a socket to its provider.
   package func upgrade(path: String, query: String) throws(Fault) -> UpgradeReaction {
     try keepTime()
+    parts.faults.begin(nil)
+    var exchange = SimulatedExchange("UPGRADE", path, at: world.now)
+    var reaction = UpgradeReaction.refuse(status: 401)
     for provider in world.providers {
-      if let reaction = provider.open(path: path, query: query, parts) { return reaction }
+      guard let opened = provider.open(path: path, query: query, parts) else { continue }
+      exchange.match(provider.name, parts.faults)
+      if case .accept(let session) = opened {
+        reaction = .accept(LoggedSession(session, provider.name, parts))
+      } else {
+        reaction = opened
+      }
+      break
     }
-    return .refuse(status: 401)
+    exchange.add(reaction)
+    try parts.ledger.log(exchange.fields)
+    return reaction
   }
 
   /// Returns the device of the first provider that has one; nil if there is none.

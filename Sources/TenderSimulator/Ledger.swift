@@ -12,7 +12,10 @@ package final class Ledger {
   package init(path: String) throws(Fault) {
     database = try Database(path: path, isDurable: false)
     // It has no real data. So it must survive a killed process, but not a power failure.
-    try database.execute("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 16")
+    // A server opens one for each of hundreds of clients, so its cache is small.
+    try database.execute(
+      "PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 16; PRAGMA cache_size = -64"
+    )
     guard try database.first("PRAGMA user_version")?.first?.integer == 0 else {
       try database.refuseObjects(
         otherThan: ["thing", "thing_by_reference", "thing_by_parent"]
@@ -39,14 +42,98 @@ package final class Ledger {
 
   /// Deletes everything except the signing key, which clients have.
   package func reset() throws(Fault) {
-    try database.execute("DELETE FROM thing WHERE kind <> '\(SimulatedSigner.kind)'; VACUUM")
+    try clear()
+    try database.execute("VACUUM")
   }
 
-  /// The number of entries, for ids that a seed generates.
+  /// Deletes everything but the signing key.
+  func clear() throws(Fault) {
+    try database.execute("DELETE FROM thing WHERE kind <> '\(SimulatedSigner.kind)'")
+  }
+
+  /// Whether things of a kind are saved.
+  static func isSaved(_ kind: String) -> Bool {
+    ![SimulatedSigner.kind, "exchange"].contains(kind)
+  }
+
+  private static let saved = "kind NOT IN ('\(SimulatedSigner.kind)', 'exchange')"
+
+  /// Returns the number of things that are saved.
+  func size() throws(Fault) -> Int {
+    try database.first("SELECT count(*) FROM thing WHERE \(Self.saved)")?.first?.integer ?? 0
+  }
+
+  /// Hands over the things that are saved, oldest first; `body` says no to stop.
+  func each(
+    _ body: (String, String, String?, String?, String) -> Bool
+  ) throws(Fault) {
+    try database.query(
+      "SELECT kind, id, reference, parent, CAST(body AS TEXT) FROM thing WHERE \(Self.saved) ORDER BY rowid"
+    ) { row in
+      body(row[0].text ?? "", row[1].text ?? "", row[2].text, row[3].text, row[4].text ?? "")
+    }
+  }
+
+  /// Runs `body` while the ledger shows one state.
+  func atOneMoment<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
+    try database.atOneMoment(body)
+  }
+
+  /// Writes a thing that is not there yet.
+  func insert(
+    _ kind: String,
+    _ id: String,
+    _ body: String,
+    _ reference: String?,
+    _ parent: String?
+  ) throws(Fault) {
+    try database.query(
+      "INSERT OR REPLACE INTO thing (kind, id, reference, parent, body) VALUES (?, ?, ?, ?, ?)",
+      [
+        .text(kind), .text(id), Database.Value(reference), Database.Value(parent), .text(body),
+      ]
+    )
+  }
+
+  /// Returns the number of things that were ever made, for ids that a seed makes: those that `forget` deleted
+  /// count too.
   package func count() throws(Fault) -> Int {
     try database.first(
-      "SELECT count(*) FROM thing WHERE kind NOT IN ('fault', 'clock', '\(SimulatedSigner.kind)')"
+      "SELECT count(*) + coalesce((SELECT CAST(body AS INTEGER) FROM thing WHERE kind = 'counter' "
+        + "AND id = 'forgotten'), 0) FROM thing WHERE kind NOT IN (\(Self.unseeded))"
     )?.first?.integer ?? 0
+  }
+
+  /// The kinds of things that no seed makes.
+  private static let unseeded = "'fault', 'clock', 'counter', 'exchange', '\(SimulatedSigner.kind)'"
+
+  /// Deletes the payments of some kinds but the latest, with the things that came before them.
+  ///
+  /// `passing` are the kinds that are deleted; `owned` are kinds of which only things with a parent are.
+  package func forget(
+    butLatest number: Int,
+    of payments: [String],
+    _ passing: [String],
+    owned: [String]
+  ) throws(Fault) {
+    func list(_ kinds: [String]) -> String { kinds.map { "'\($0)'" }.joined(separator: ", ") }
+    try transaction { () throws(Fault) in
+      let oldest = try database.first(
+        "SELECT rowid FROM thing NOT INDEXED WHERE kind IN (\(list(payments))) "
+          + "ORDER BY rowid DESC LIMIT 1 OFFSET ?",
+        [.integer(number)]
+      )
+      guard let oldest = oldest?.first?.integer else { return }
+      try database.query(
+        "DELETE FROM thing WHERE rowid <= ? AND (kind IN (\(list(passing))) "
+          + "OR kind IN (\(list(owned))) AND parent IS NOT NULL)",
+        [.integer(oldest)]
+      )
+      try database.execute(
+        "INSERT INTO thing (kind, id, body) VALUES ('counter', 'forgotten', changes()) "
+          + "ON CONFLICT (kind, id) DO UPDATE SET body = CAST(body AS INTEGER) + excluded.body"
+      )
+    }
   }
 
   /// The time that the simulated clock is ahead of the machine's, in milliseconds.
@@ -122,6 +209,36 @@ package final class Ledger {
       return true
     }
     return found
+  }
+
+  /// Returns the things of a kind whose id is greater, in the order of their ids.
+  func list(_ kind: String, after id: String) throws(Fault) -> [JSONObject] {
+    try database.all(
+      "SELECT body FROM thing WHERE kind = ? AND id > ? ORDER BY id",
+      [.text(kind), .text(id)]
+    ).compactMap { $0[0].text.flatMap { JSONReader.read($0)?.object } }
+  }
+
+  /// Deletes the things of a kind up to an id.
+  func delete(_ kind: String, upTo id: String) throws(Fault) {
+    try database.query(
+      "DELETE FROM thing WHERE kind = ? AND id <= ?",
+      [.text(kind), .text(id)]
+    )
+  }
+
+  /// Returns the latest 1,000 things of a kind, or those with an id or a reference, oldest first.
+  func latest(_ kind: String, about name: String?) throws(Fault) -> [JSONObject] {
+    var found: [JSONObject] = []
+    let condition = name == nil ? "" : " AND (id = ? OR reference = ?)"
+    try database.query(
+      "SELECT body FROM thing WHERE kind = ?\(condition) ORDER BY rowid DESC LIMIT 1000",
+      [.text(kind)] + (name.map { [.text($0), .text($0)] } ?? [])
+    ) { row in
+      if let body = row[0].text.flatMap({ JSONReader.read($0)?.object }) { found.append(body) }
+      return true
+    }
+    return found.reversed()
   }
 
   /// Writes an entry; false if one with that id exists and `replacing` is false.

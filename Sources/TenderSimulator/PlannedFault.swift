@@ -6,7 +6,7 @@ private import Darwin
 private import Glibc
 #endif
 
-/// A fault in the form of `--sim-fault`: `POINT:WHAT[=VALUE][*N][%P][,for=TEXT]`.
+/// A fault in the form of `--sim-fault`: `POINT:WHAT[=VALUE][+K][*N][%P][,for=TEXT]`.
 package struct PlannedFault: Sendable, Hashable {
   /// The typed text, with the names of this version.
   package let text: String
@@ -15,6 +15,8 @@ package struct PlannedFault: Sendable, Hashable {
   /// The name of the effect, without its value.
   let what: String
   let value: Value?
+  /// The number of matches that it spares first.
+  let spared: Int
   /// The largest number of strikes; nil without a limit.
   let count: Int?
   /// The probability of a strike, in percent; nil for always.
@@ -84,7 +86,7 @@ package struct PlannedFault: Sendable, Hashable {
         hint: hint
       )
     }
-    let grammar = "POINT:WHAT[=VALUE][*N][%P][,for=TEXT]; see: tender help simulator"
+    let grammar = "POINT:WHAT[=VALUE][+K][*N][%P][,for=TEXT]; see: tender help simulator"
     let parts = text.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
     var head = parts[0]
     if parts.count > 1 {
@@ -99,12 +101,13 @@ package struct PlannedFault: Sendable, Hashable {
       throw Self.unknown(String(head), text, providers)
     }
     var numbers: [Character: Int] = [:]
-    while let mark = head[colon...].lastIndex(where: { $0 == "*" || $0 == "%" }) {
-      let most = head[mark] == "*" ? 1_000_000 : 100
+    while let mark = head[colon...].lastIndex(where: { "*%+".contains($0) }) {
+      let most = head[mark] == "%" ? 100 : 1_000_000
       guard numbers[head[mark]] == nil, let number = Int(head[head.index(after: mark)...]),
         (1...most).contains(number)
       else {
-        let name = head[mark] == "*" ? "count behind the *" : "percentage behind the %"
+        let name =
+          (head[mark] == "%" ? "percentage" : "count") + " behind the \(head[mark])"
         let example = "\(head[..<mark])\(head[mark])\(most == 100 ? 50 : 2)"
         throw wrong("has no \(name)", "such as \(example)")
       }
@@ -112,6 +115,7 @@ package struct PlannedFault: Sendable, Hashable {
       head = head[..<mark]
     }
     count = numbers["*"]
+    spared = numbers["+"] ?? 0
     percent = numbers["%"]
     point = String(head[..<colon])
     let typed = String(head[head.index(after: colon)...])

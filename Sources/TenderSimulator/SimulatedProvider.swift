@@ -138,8 +138,16 @@ package protocol SimulatedProvider: Sendable {
   func handle(_ request: SimulatedRequest, _ parts: SimulatorParts) throws(Fault) -> HTTPReaction?
   /// Accepts a socket; nil for one of another provider.
   func open(path: String, query: String, _ parts: SimulatorParts) -> UpgradeReaction?
+  /// The points of the messages on its socket, by their actions.
+  var actions: [String: String] { get }
   /// Returns its device; nil without one. Throws `state`.
   func device(_ parts: SimulatorParts) throws(Fault) -> (any DeviceSession)?
+  /// What its books have now about an id or a reference; for nil, the latest of each kind. Throws `state`.
+  func books(_ parts: SimulatorParts, about name: String?) throws(Fault) -> [JSONObject]
+  /// The kind of its payments in the ledger, and the kinds that are forgotten with them.
+  var passing: (payment: String, others: [String]) { get }
+  /// A kind of which only things with a parent are forgotten with payments; nil for none.
+  var owned: String? { get }
 }
 
 extension SimulatedProvider {
@@ -150,6 +158,10 @@ extension SimulatedProvider {
   package func device(_ parts: SimulatorParts) throws(Fault) -> (any DeviceSession)? { nil }
 
   package func served(_ world: SimulatorWorld) throws(Fault) -> JSONObject { section }
+
+  package var owned: String? { nil }
+
+  package var actions: [String: String] { [:] }
 
   package var ownVariables: [(name: String, key: String)] { [] }
 }

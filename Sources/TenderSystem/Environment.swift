@@ -9,11 +9,15 @@ private import Glibc
 
 /// The only place that reads variables and files.
 package struct Environment {
-  /// Creates a view of this process's variables.
-  package init() {}
+  /// The beginning of the names of variables that are treated as not set; nil for none.
+  private let hidden: String?
 
-  /// The value of a variable; nil if it is unset or empty.
+  /// The variables of this process.
+  package init(hiding hidden: String? = nil) { self.hidden = hidden }
+
+  /// A variable's value; nil where it is not set or empty.
   package subscript(name: String) -> String? {
+    if let hidden, name.hasPrefix(hidden) { return nil }
     guard let value = unsafe getenv(name) else { return nil }
     let text = unsafe String(cString: value)
     return text.isEmpty ? nil : text
@@ -37,7 +41,9 @@ package struct Environment {
 
   /// Whether another server plays a provider: some `TENDER_…_URL` is set.
   package var isRedirected: Bool {
-    !named { $0.hasPrefix("TENDER_") && $0.hasSuffix("_URL") }.isEmpty
+    !named { name in
+      name.hasPrefix("TENDER_") && name.hasSuffix("_URL") && hidden.map(name.hasPrefix) != true
+    }.isEmpty
   }
 
   /// Returns a folder from an XDG variable, which counts only if it is absolute. Else it is below home.
@@ -253,6 +259,15 @@ package struct Environment {
     to path: String,
     named option: String
   ) throws(Fault) {
+    try write(to: path, named: option) { write throws(Fault) in _ = write(text) }
+  }
+
+  /// The same with a text in pieces: `body` is given a function that writes one, and says no where it cannot.
+  package static func write(
+    to path: String,
+    named option: String,
+    _ body: ((String) -> Bool) throws(Fault) -> Void
+  ) throws(Fault) {
     guard isReplaceable(path) else {
       throw .badFile(
         "\(option): \(path.quotedForMessage) is no regular file",
@@ -261,7 +276,22 @@ package struct Environment {
     }
     let made = try temporary(beside: path, named: option)
     defer { close(made.descriptor) }
-    guard Console.write(text, to: made.descriptor), unsafe rename(made.path, path) == 0 else {
+    var (isWritten, pending) = (true, "")
+    func flush() -> Bool {
+      isWritten = isWritten && Console.write(pending, to: made.descriptor)
+      pending = ""
+      return isWritten
+    }
+    do throws(Fault) {
+      try body { text in
+        pending += text
+        return pending.utf8.count < 65_536 || flush()
+      }
+    } catch {
+      _ = unsafe unlink(made.path)
+      throw error
+    }
+    guard flush(), unsafe rename(made.path, path) == 0 else {
       _ = unsafe unlink(made.path)
       throw .unwritable(path, option)
     }

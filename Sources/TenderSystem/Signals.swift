@@ -135,6 +135,10 @@ package final class Signals: Interruption {
   /// after one acknowledged it.
   package var atTheBank: any Interruption { PayerSignals(signals: self, isAtBank: true) }
 
+  /// The same signals for pauses between requests: a deadline ends them, also where the first signal lets work
+  /// finish.
+  package var atPauses: any Interruption { PauseSignals(signals: self) }
+
   fileprivate var pressed: Fault.Kind? { Self.kind(state) }
 
   private static func kind(_ signal: borrowing Atomic<Int32>) -> Fault.Kind? {
@@ -163,6 +167,16 @@ private struct PayerSignals: Interruption {
   let isAtBank: Bool
 
   var kind: Fault.Kind? { isAtBank ? signals.wish : signals.pressed }
+
+  var descriptor: Int32? { signals.descriptor }
+
+  func acknowledge() { signals.acknowledge() }
+}
+
+private struct PauseSignals: Interruption {
+  let signals: Signals
+
+  var kind: Fault.Kind? { signals.hasExpired ? signals.wish : signals.kind }
 
   var descriptor: Int32? { signals.descriptor }
 

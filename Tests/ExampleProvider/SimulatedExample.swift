@@ -27,6 +27,12 @@ struct SimulatedExample: SimulatedProvider {
     )
   }
 
+  var passing: (payment: String, others: [String]) { ("example", []) }
+
+  func books(_ parts: SimulatorParts, about name: String?) throws(Fault) -> [JSONObject] {
+    try parts.ledger.list("example").filter { name == nil || $0.text("id") == name }
+  }
+
   var variables: [(name: String, address: ServedAddress)] { [("TENDER_EXAMPLE_API_URL", .http)] }
 
   func handle(

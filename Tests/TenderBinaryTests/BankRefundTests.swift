@@ -18,7 +18,7 @@ import Testing
     let paid = try run(
       [
         "transact", "--provider", "truelayer", "--amount", "10", "--merchant-account",
-        "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6", "--sim-scenario", "bank:execute", "--interval",
+        "acc00000-0000-4000-8000-000000000826", "--sim-scenario", "bank:execute", "--interval",
         "100ms", "--redirect-url", "http://127.0.0.1:\(try FreePort.next())/callback",
         "--reference", "A",
       ] + BankStory.payer + BankStory.bank
@@ -146,7 +146,7 @@ import Testing
     defer { binary.remove() }
     let words = [
       "transact", "--provider", "truelayer", "--amount", "10", "--merchant-account",
-      "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6", "--user", "name=Remi", "--user",
+      "acc00000-0000-4000-8000-000000000826", "--user", "name=Remi", "--user",
       "email=remi@example.com", "--bank", "mock-payments-gb-redirect", "--reference", "L", "--json",
       "--no-input", "--timeout", "1s",
     ]

@@ -92,7 +92,7 @@ struct BankStory {
 
     let settled = try run(
       [
-        "transact", "--amount", "20", "--merchant-account", "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6",
+        "transact", "--amount", "20", "--merchant-account", "acc00000-0000-4000-8000-000000000826",
         "--reference", "R1",
       ]
         + Self.payer + Self.bank

@@ -82,7 +82,7 @@ import Testing
     Row(
       words: [
         "transact", "--provider", "truelayer", "--amount", "10", "--merchant-account",
-        "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6",
+        "acc00000-0000-4000-8000-000000000826",
         "--user", "name=Remi", "--user", "email=remi@example.com", "--bank",
         "mock-payments-gb-redirect",
       ],

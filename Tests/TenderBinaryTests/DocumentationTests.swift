@@ -143,6 +143,8 @@ import Testing
       ]
     case "journal import": ["\(pay) A1", "tender journal export > journal.jsonl"]
     case "journal resolve": [unknown]
+    case "simulator load": ["\(pay) A1", "tender simulator save paid.world"]
+    case "simulator learn": ["\(pay) A1 --trace sandbox.trace"]
     default: ["\(pay) A1", "\(pay) A2", "\(pay) ORDER-1042", sale, mandate, card, lines]
     }
   }
@@ -150,6 +152,7 @@ import Testing
   /// Exits other than 0 of examples with a whole journal.
   private static let exits: [String: Int32] = [
     "tender journal accept --reason checked --yes": 6,
+    "tender conformance --env sandbox": 2,
     "tender find --amount 10.50 --since yesterday --customer remi@example.com": 5,
   ]
 

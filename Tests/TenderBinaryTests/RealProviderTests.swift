@@ -49,7 +49,7 @@ import Testing
     )
     let settled = try binary.run(
       ["transact", "--amount", "5", "--reference", "B3"] + Self.bank
-        + ["--merchant-account", "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6"]
+        + ["--merchant-account", "acc00000-0000-4000-8000-000000000826"]
     )
     #expect(states(settled).last == "settled")
     let refund = try binary.run(

@@ -36,6 +36,18 @@ import Testing
 
     /// The status and the body of the answer to a request.
     func ask(_ request: String, _ fields: [String], body: String = "") throws -> (String, JSON?) {
+      let (status, text) = try answer(request, fields, body)
+      return (status, JSONReader.read(text))
+    }
+
+    /// The body of the answer to a request, as text.
+    func text(_ request: String) throws -> String { try answer(request, [], "").text }
+
+    private func answer(
+      _ request: String,
+      _ fields: [String],
+      _ body: String
+    ) throws -> (status: String, text: String) {
       let port = record.text("address")?.split(separator: ":").last.flatMap { Int($0) }
       let client = try #require(RawClient(port: port ?? 0))
       let head =
@@ -48,7 +60,7 @@ import Testing
       let parts = answer.split(separator: "\r\n\r\n", maxSplits: 1)
       return (
         String(answer.dropFirst("HTTP/1.1 ".count).prefix(3)),
-        parts.count > 1 ? JSONReader.read(String(parts[1])) : nil
+        parts.count > 1 ? String(parts[1]) : ""
       )
     }
   }

@@ -8,6 +8,8 @@ import Testing
 @Suite struct SimulatedClockTests {
   private static let card = "transact --amount 10 --test-card visa --reference R"
   private static let ach = "transact --amount 10 --test-account success --reference R"
+  private static let cash =
+    "transact --amount 10 --method cash --instrument-file cash --reference R"
   private static let bank =
     "transact --provider truelayer --amount 10 --merchant-account 8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6 "
     + "--user name=Remi --user email=remi@example.com --bank mock-payments-gb-redirect --reference R"
@@ -24,12 +26,26 @@ import Testing
         "ACH is returned", [ach + " --sim-scenario returned"], "12h", "payment-status R", 0,
         "returned"
       ),
+      ("a barcode is still good", [cash], "6d", "payment-status R", 0, "requires_action"),
+      ("a barcode expires", [cash], "9d", "payment-status R", 0, "expired"),
       ("a refund is executed", [bank, "refund R"], "1h", "payment-status R", 0, "refunded"),
       (
         "a key is forgotten", [bank + " --sim-fault create:reset-after"], "31d", bank, 9, nil
       ),
       ("a key is known", [bank + " --sim-fault create:reset-after"], "5m", bank, 0, "succeeded"),
     ]
+
+  /// A home with an instrument of cash in it.
+  private static func home() throws -> Binary {
+    let binary = try Binary()
+    let cash = #"{"type":"cash","name":"Ada","contact":"ada@example.com"}"#
+    _ = FileManager.default.createFile(
+      atPath: binary.home.appending(path: "cash").path,
+      contents: Data(cash.utf8),
+      attributes: [.posixPermissions: 0o600]
+    )
+    return binary
+  }
 
   private static func run(
     _ binary: Binary,
@@ -44,7 +60,7 @@ import Testing
   @Test(arguments: rows.indices)
   func `time that is advanced has passed for the providers and for tender`(_ index: Int) throws {
     let row = Self.rows[index]
-    let binary = try Binary()
+    let binary = try Self.home()
     defer { binary.remove() }
     for line in row.before { _ = try Self.run(binary, line) }
     #expect(try Self.run(binary, "simulator advance \(row.time)").status == 0)
@@ -56,7 +72,7 @@ import Testing
   @Test(arguments: rows.indices)
   func `one command may run ahead alone`(_ index: Int) throws {
     let row = Self.rows[index]
-    let binary = try Binary()
+    let binary = try Self.home()
     defer { binary.remove() }
     for line in row.before { _ = try Self.run(binary, line) }
     let after = try Self.run(binary, row.line, ["--sim-clock", "+" + row.time])

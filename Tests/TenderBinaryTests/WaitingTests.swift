@@ -36,6 +36,20 @@ import Testing
     #expect(try binary.run("journal", "verify", "--json").status == 0)
   }
 
+  /// A line that looks again and again is no work to finish.
+  @Test func `a batch ends in time while its lines wait for the final state`() throws {
+    let shop = try Shop()
+    let lines = ["A", "B"].map { Works.bank($0).dropLast() + #","wait":true}"# }
+    let start = ContinuousClock.now
+    let words = ["batch", "-", "--deadline", "900ms", "--json"]
+    let result = try shop.binary.run(words, input: lines.joined(separator: "\n") + "\n")
+    #expect(ContinuousClock.now - start < .seconds(8))
+    #expect(result.status == 8, "\(result.output) \(result.errors)")
+    let codes = result.records.dropLast().map { $0["error"]?["code"]?.text }
+    #expect(codes == ["user_canceled", "user_canceled"], "\(result.output)")
+    #expect(try shop.binary.run("journal", "verify", "--json").status == 0)
+  }
+
   @Test func `ends in time while the other side is silent, and says what is known`() throws {
     let server = try Server()
     defer { server.stop() }

@@ -215,7 +215,7 @@ enum Works {
   static func bank(_ reference: String, _ more: String = "") -> String {
     """
     {"command":"transact","provider":"truelayer","reference":"\(reference)","amount":"10",\
-    "bank":"mock-payments-gb-redirect","merchant_account":"8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6",\
+    "bank":"mock-payments-gb-redirect","merchant_account":"acc00000-0000-4000-8000-000000000826",\
     "redirect_url":"https://shop.example/return",\
     "user":{"name":"Remi","email":"remi@example.com"}\(more)}
     """

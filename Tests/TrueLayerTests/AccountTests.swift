@@ -153,6 +153,27 @@ import Testing
     #expect(refused.body["errors"]?.object?.members.map(\.key) == ["currency"])
   }
 
+  /// In process a profile may name an account of its own.
+  @Test(arguments: [("payment", true), ("payment", false), ("mandate", true), ("mandate", false)])
+  func `a served client pays into its own accounts alone`(
+    _ kind: String,
+    _ isServed: Bool
+  ) throws {
+    let client = try Client()
+    let isPayment = kind == "payment"
+    let external = #""type":"external_account","account_holder_name":"Ben","account_identifier":"#
+    let known = #""type":"merchant_account","merchant_account_id":"\#(Self.account)","x":"#
+    let body =
+      isPayment
+      ? SchemaTests.preselected : SchemaTests.mandate.replacing(external, with: known)
+    let simulator = try client.schema.simulator(client.world, playsPayer: !isServed)
+    let path = isPayment ? "/v3/payments" : "/v3/mandates"
+    let made = try client.schema.ask(client.world, simulator, .post, path, body: body)
+    #expect(made.response.status == (isServed ? 400 : 201), "\(made.json)")
+    let member = "\(isPayment ? "payment_method" : "mandate").beneficiary.merchant_account_id"
+    #expect(!isServed || made.json["errors"]?.object?.members.map(\.key) == [member])
+  }
+
   /// The beneficiaries of payouts, as they are written and as they are shown.
   static let payees: [(written: String, shown: [String], context: String)] = [
     (

@@ -64,6 +64,35 @@ import TrueLayer
     #expect(used["periodic_limits"]?["month"]?["current_amount"] == 5000)
   }
 
+  /// Payments in a period of 30 days: the clock, the amount, the status.
+  @Test func `a mandate's periods turn with the clock`() throws {
+    let world = try World()
+    let made = try world.engine(change: FlowTests.bank).pay(try world.mandate("M"))
+    let tests = SchemaTests()
+    let simulator = try tests.simulator(world)
+    func pay() throws -> String? {
+      let body =
+        #"{"amount_in_minor":5000,"currency":"GBP","user":{"id":"u"},"payment_method":"#
+        + #"{"type":"mandate","mandate_id":"\#(made.id ?? "")"}}"#
+      let paid = try tests.ask(world, simulator, .post, "/v3/payments", body: body)
+      let id = paid.json["id"]?.text ?? ""
+      return try tests.ask(world, simulator, .get, "/v3/payments/" + id).json["status"]?.text
+    }
+    let path = "/v3/mandates/\(made.id ?? "")/constraints"
+    func month() throws -> JSON {
+      try tests.ask(world, simulator, .get, path).json["periodic_limits"]?["month"] ?? .null
+    }
+    let limit = try #require(month()["maximum_available_amount"]?.boundedNumber)
+    #expect(try (0..<limit / 5000).map { _ in try pay() }.allSatisfy { $0 == "executed" })
+    #expect(try pay() == "failed")
+    let before = try month()
+    #expect(before["current_amount"]?.boundedNumber == limit)
+    world.clock.advance(31 * 86_400_000)
+    let after = try month()
+    #expect(after["current_amount"] == 0 && after["start_date"] != before["start_date"])
+    #expect(try pay() == "executed")
+  }
+
   @Test(arguments: [
     ("sort_code_account_number", "EUR", 400), ("sort_code_account_number", "GBP", 201),
     ("iban", "EUR", 201), ("iban", "GBP", 201), ("nrb", "GBP", 400), ("nrb", "PLN", 201),

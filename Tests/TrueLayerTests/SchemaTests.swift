@@ -17,7 +17,8 @@ struct SchemaTests {
   func simulator(
     _ world: World,
     scenario: String? = nil,
-    fault: String? = nil
+    fault: String? = nil,
+    playsPayer: Bool = true
   ) throws -> InProcessSimulator {
     var options = SimulatorOptions()
     if let scenario { try options.set(scenario: scenario, among: [SimulatedTrueLayer()]) }
@@ -29,7 +30,8 @@ struct SchemaTests {
         randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "sim"),
         options: options,
         providers: [SimulatedTrueLayer()]
-      )
+      ),
+      playsPayer: playsPayer
     )
   }
 

@@ -107,6 +107,18 @@ package struct PayTheoryModule: ProviderModule {
     ]
   }
 
+  package var cases: [[String]] {
+    let card = ["transact", "--amount", "10.50", "--test-card", "visa", "--reference"]
+    return [
+      card + ["REF-1"], ["payment-status", "REF-1"], ["refund", "REF-1", "--amount", "4"],
+      ["cancel", "REF-1"], card + ["REF-2", "--hold"], ["confirm", "REF-2"],
+      card + ["REF-3", "--hold"], ["cancel", "REF-3"],
+      ["transact", "--amount", "10.50", "--test-account", "success", "--reference", "REF-4"],
+      ["payment-status", "REF-4"], ["tokenize", "--test-card", "visa"],
+      ["payment-status", "REF-5"],
+    ]
+  }
+
   package var facts: [String] {
     [
       "body.brand", "brand", "card_brand", "body.last_four", "last_four", "body.service_fee",

@@ -34,7 +34,7 @@ extension Catalogue {
       Keys.jobs, Keys.rate, Keys.resume,
       Keys.csv, Keys.map, Keys.check, Keys.ordered, Keys.stopOnError, Keys.junit, Keys.list,
       Keys.receipt, Keys.port,
-      Keys.envFile, Keys.trustKey, Keys.exit,
+      Keys.envFile, Keys.trustKey, Keys.retain, Keys.exit, Keys.unmatched, Keys.follow,
       Keys.idempotencyKey, Keys.newAttempt, Keys.allowPartial, Keys.wait, Keys.interval,
       Keys.expect, Keys.events, Keys.dryRun, Keys.id,
     ] + simulation

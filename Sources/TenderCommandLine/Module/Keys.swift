@@ -245,6 +245,23 @@ package enum Keys {
     repeats: true,
     "take requests that your own key signed too: its id, and its public half as PEM text"
   )
+  package static let retain = Key<Int>(
+    "retain",
+    .server,
+    "N",
+    1...1_000_000,
+    "keep the latest N payments, and at most a tenth more; older ones are deleted"
+  )
+  package static let unmatched = Key<Bool>(
+    "unmatched",
+    .filter,
+    "only requests that no provider knows"
+  )
+  package static let follow = Key<Bool>(
+    "follow",
+    .control,
+    "go on with each new request, until Ctrl-C"
+  )
   package static let idempotencyKey = Key<String>(
     Option(
       "idempotency-key",

@@ -43,6 +43,8 @@ package protocol ProviderModule: Sendable {
   func receipt(of payment: Payment, _ settings: Settings) -> String?
   /// Returns the checks of `doctor`.
   func checks(_ session: any Session, _ env: Env) -> [Check]
+  /// The commands that `conformance` runs on simulator and sandbox, in order; `REF` begins each reference.
+  var cases: [[String]] { get }
   /// Texts of its section that `config show` shows. Each has the option that comes before it, and its
   /// default.
   var shown: [(key: String, option: any OptionKey, otherwise: String)] { get }
@@ -55,6 +57,8 @@ extension ProviderModule {
   package func takes(_ command: Command) -> Bool { uses.contains { $0.command == command.name } }
 
   package var help: ModuleHelp { ModuleHelp() }
+
+  package var cases: [[String]] { [] }
 
   package var facts: [String] { [] }
 

@@ -347,7 +347,8 @@ struct BatchCommand: CommandWork {
       while composition.signals.wish == nil {
         let left = due - composition.clock.uptime
         guard left > 0 else { return }
-        try composition.clock.pause(milliseconds: min(left, 50))
+        // A signal or the deadline ends the pause, and then this loop.
+        try? composition.clock.pause(milliseconds: min(left, 50))
         try takeReady()
       }
     }

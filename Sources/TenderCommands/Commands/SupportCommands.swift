@@ -27,28 +27,15 @@ extension Action {
     tender --env sandbox pays here. Other credentials are refused as the provider refuses them.
     Ctrl-C or SIGTERM stops the server.
 
-    Scenario, faults and clock are for requests without a header X-Tender-Simulator: see tender
-    help simulator. POST /_simulator/advance with a time such as 26h as its body moves the clock,
-    POST /_simulator/reset forgets every payment.
+    Scenario, faults and clock are for requests without a header X-Tender-Simulator. Below
+    /_simulator/ are the other simulator commands over HTTP: see tender help simulator.
     $ tender simulator serve --port 8085 # serve on port 8085
     $ tender simulator serve --env-file simulator.env # then, in another shell: . ./simulator.env
     """,
-    options: [Keys.port, Keys.envFile, Keys.trustKey] + Catalogue.simulation,
+    options: [Keys.port, Keys.envFile, Keys.trustKey, Keys.retain] + Catalogue.simulation,
     exits: [.state],
     bounds: .servedWorld,
     run: SupportCommands.serve
-  )
-
-  static let simulatorReset = Action(
-    .local(.writes),
-    """
-    simulator reset: forget the simulated world
-    Forgets every simulated payment. The journal stays as it is.
-    $ tender simulator reset # start the simulated world afresh
-    """,
-    exits: [.state],
-    bounds: .world,
-    run: SupportCommands.reset
   )
 
   static let simulatorScenarios = Action(
@@ -199,7 +186,9 @@ struct SupportCommands: CommandWork {
     _ text: inout String
   ) {
     guard !output.isTable else {
-      let exit = word.exit.map { ", exit \($0)" } ?? ""
+      let exit =
+        (word.effect.map { ", effect \($0.rawValue)" } ?? "")
+        + (word.exit.map { ", exit \($0)" } ?? "")
       // The whole meaning is shown, without broken words, also on a narrow terminal.
       let lines = HelpText.wrapped(word.meaning, indent: 4, width: output.width)
       text +=
@@ -231,14 +220,6 @@ struct SupportCommands: CommandWork {
     return output.exit(0)
   }
 
-  func reset() throws(Fault) -> Int32 {
-    try composition.refuseReadOnly()
-    let world = try composition.servedWorld()
-    try Ledger(path: world.ledgerPath).reset()
-    output.note("the simulated world is empty; the journal is as it was")
-    return output.exit(0)
-  }
-
   func serve() throws(Fault) -> Int32 {
     guard !invocation.has(Keys.trace) else {
       throw .badOptions(
@@ -261,7 +242,11 @@ struct SupportCommands: CommandWork {
     _ = try Ledger(path: world.ledgerPath)
     composition.signals.hold()
     let nextCustomer = NextCustomer()
-    let server = SimulatorServer(world, nextCustomer)
+    let server = SimulatorServer(
+      world,
+      nextCustomer,
+      retaining: try invocation.value(Keys.retain)
+    )
     let chosen = try server.start(port: port)
     defer { server.stop() }
     let reader = DeviceServer(world, nextCustomer)

@@ -83,6 +83,10 @@ extension Composition {
       http = TracedHTTP(inner: http, trace: trace)
       sockets = TracedSockets(inner: sockets, trace: trace)
     }
+    if let shapes {
+      http = ShapedHTTP(inner: http, shapes: shapes)
+      sockets = ShapedSockets(inner: sockets, shapes: shapes)
+    }
     return (http, sockets)
   }
 

@@ -32,6 +32,8 @@ final class Composition: Session {
   let simulatorOptions: SimulatorOptions
   /// Collects facts about hosts; nil unless they are needed.
   var reach: Reach?
+  /// The shapes of answers; nil if nothing compares them.
+  var shapes: Shapes?
   /// The parts that several runs of one thread share.
   let shared: SharedParts
   /// The instrument of a batch's line.
@@ -95,7 +97,7 @@ final class Composition: Session {
     output.patience = Console.Patience { signals.wish != nil }
     for id in settings.invocation.exemptIDs { redactor.exempt(id) }
     simulatorOptions = try Self.simulatorOptions(settings.invocation, providers.simulated)
-    let machine = SystemClock(interruption: signals)
+    let machine = SystemClock(interruption: signals.atPauses)
     worldClock = shared.clock(simulatorOptions.clock, beside: machine)
     ownClock = simulatorOptions.clock?.standing == nil ? machine : worldClock
     output.now = { [weak self] in self?.clock.now ?? machine.now }
@@ -381,6 +383,13 @@ final class Composition: Session {
     ownSimulator = made
     shared.simulators[name] = made
     return made
+  }
+
+  /// Warns of faults that have struck nothing: a test that asks for them tests nothing.
+  func warnOfUnusedFaults() {
+    for text in ownSimulator?.unusedFaults ?? [] {
+      output.warn("--sim-fault \(text) did not strike: no request matched it")
+    }
   }
 
   /// Returns the world that `simulator serve` offers.

@@ -269,6 +269,18 @@ final class Output {
     put(Printable.text(parts.compactMap(\.self).joined(separator: "  ")) + "\n")
   }
 
+  /// Prints a request of the simulator as it arrives: in a table one line.
+  func show(exchange record: Record) {
+    guard isTable, fields.isEmpty else { return show(record) }
+    let shown = redacted(record).fields
+    let parts = [
+      shown["number"]?.wholeNumber.map { String($0) }, shown.text("method"), shown.text("path"),
+      shown.text("matched") ?? "unmatched", shown["status"]?.wholeNumber.map { String($0) },
+      shown.text("fault"), shown.text("end"),
+    ]
+    put(Printable.text(parts.compactMap(\.self).joined(separator: "  ")) + "\n")
+  }
+
   /// Shows a state on one line of the terminal. It replaces the state before.
   func showState(_ state: String) {
     guard !isQuiet, hasStateLine || Console.isTerminal(2) else { return }

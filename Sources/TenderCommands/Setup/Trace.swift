@@ -30,6 +30,14 @@ final class Trace: Sendable {
     String(url.prefix { $0 != "?" })
   }
 
+  /// Returns the path of an address, with a star for each part that looks like an id.
+  static func pathWithoutIDs(_ url: String) -> String {
+    let path = WebAddress(url).map { $0.target.prefix { $0 != "?" } } ?? "/"
+    return path.split(separator: "/", omittingEmptySubsequences: false).map { part in
+      part.count > 8 && part.contains(where: \.isNumber) ? "*" : String(part)
+    }.joined(separator: "/")
+  }
+
   /// Runs `body`. A fault of it is recorded, too.
   func watching<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
     do throws(Fault) {

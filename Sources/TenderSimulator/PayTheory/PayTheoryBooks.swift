@@ -22,9 +22,10 @@ struct PayTheoryBooks {
 
   // MARK: Methods
 
-  /// Stores a payment method under a new id.
-  func store(_ given: BookedMethod) throws(Fault) -> BookedMethod {
+  /// Stores a payment method under a new id; `receipt` is that of the one payment that it came with.
+  func store(_ given: BookedMethod, of receipt: String? = nil) throws(Fault) -> BookedMethod {
     var method = given
+    method.receipt = receipt
     method.id = "pt_pmt_" + code(16)
     if method.payor.isEmpty { method.payor = "pt_pay_" + code(16) }
     try ledger.put(method)
@@ -218,7 +219,7 @@ struct PayTheoryBooks {
 
   // MARK: Barcodes
 
-  private static let day = 24 * 60 * 60_000
+  static let day = 24 * 60 * 60_000
 
   func makeBarcode(
     _ amount: Int,
@@ -260,7 +261,8 @@ struct PayTheoryBooks {
     method.barcode = barcode.id
     method.payorName = barcode.name
     let terms = BookedTerms(amount: barcode.amount, reference: barcode.reference)
-    let payment = try charge(receipt(), terms, try store(method), at: time)
+    let receipt = receipt()
+    let payment = try charge(receipt, terms, try store(method, of: receipt), at: time)
     barcode.payment = payment.receipt
   }
 }

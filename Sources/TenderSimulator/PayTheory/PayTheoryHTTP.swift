@@ -12,6 +12,7 @@ struct PayTheoryHTTP {
       return try react("token", refusal: 404) { () throws(Fault) in token(request) }
     case ("POST", "/graphql"):
       let own = Self.step(of: request)
+      parts.faults.matched = own ?? "graphql"
       return try react(
         own.map(parts.faults.isAbout) == true ? own ?? "" : "graphql",
         refusal: 401,

@@ -91,7 +91,7 @@ final class PayTheorySocket: SocketSession {
     message.text("publicKey").flatMap(Base64.decode).flatMap { open(encoded, from: $0) }
   }
 
-  private static let steps = [
+  static let steps = [
     "host:hostToken": "host-token", "host:transfer_part1": "part1", "host:transfer_part2": "part2",
     "host:cancel_transfer": "cancel", "host:tokenize": "tokenize", "host:barcode": "barcode",
   ]

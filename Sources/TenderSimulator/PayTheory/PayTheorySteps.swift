@@ -216,7 +216,7 @@ struct PayTheorySteps {
     _ terms: BookedTerms,
     _ given: BookedMethod
   ) throws(Fault) -> JSONObject {
-    let method = try books.store(given)
+    let method = try books.store(given, of: receipt)
     let payment = try books.charge(receipt, terms, method)
     var body: JSONObject = [
       "state": payment.isPending(at: world.now) ? "PENDING" : "SUCCEEDED",

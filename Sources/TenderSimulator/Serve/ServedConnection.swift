@@ -17,7 +17,7 @@ struct ServedConnection {
     _ shouldStop: () -> Bool,
     _ take: ([UInt8]) -> Bool
   ) -> Bool {
-    var buffer = [UInt8](repeating: 0, count: 65_536)
+    var buffer = [UInt8](repeating: 0, count: 16_384)
     var idle = 0
     while !shouldStop(), idle < idleLimit {
       guard wait(for: POLLIN, milliseconds: 100) else {

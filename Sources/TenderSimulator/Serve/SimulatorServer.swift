@@ -22,11 +22,19 @@ package final class SimulatorServer: @unchecked Sendable {
   private var connections: OpaquePointer?
   private let isStopping = Atomic(false)
   private let nextCustomer: NextCustomer
+  /// The number of payments to keep; nil for all.
+  private let retained: Int?
+  private let handled = Atomic(0)
 
   /// Creates a server for a world. Each connection opens the ledger separately.
-  package init(_ world: SimulatorWorld, _ nextCustomer: NextCustomer = NextCustomer()) {
+  package init(
+    _ world: SimulatorWorld,
+    _ nextCustomer: NextCustomer = NextCustomer(),
+    retaining retained: Int? = nil
+  ) {
     self.world = world
     self.nextCustomer = nextCustomer
+    self.retained = retained
   }
 
   /// Starts listening. Returns the port, which is `port` unless that is 0.
@@ -85,6 +93,8 @@ package final class SimulatorServer: @unchecked Sendable {
   }
 
   private static let bodyLimit = 4 << 20
+  /// The most bytes of a saved world that is loaded over HTTP.
+  private static let worldLimit = 64 << 20
 
   private static let handle: MHD_AccessHandlerCallback = {
     context,
@@ -108,7 +118,8 @@ package final class SimulatorServer: @unchecked Sendable {
     if unsafe uploadCount.pointee > 0 {
       let count = unsafe uploadCount.pointee
       unsafe uploadCount.pointee = 0
-      if incoming.body.count + count > bodyLimit {
+      let isWorld = unsafe String(cString: url) == prefix + "load"
+      if incoming.body.count + count > (isWorld ? worldLimit : bodyLimit) {
         incoming.isTooLarge = true
       } else if let upload = unsafe upload {
         unsafe incoming.body.append(
@@ -163,6 +174,11 @@ package final class SimulatorServer: @unchecked Sendable {
       if request.fields["upgrade"]?.lowercased() == "websocket" {
         return try unsafe upgrade(request, simulator, on: connection)
       }
+      // Each payment takes a request; finding old ones for each would take too long.
+      let turn = handled.wrappingAdd(1, ordering: .relaxed).newValue
+      if let retained, turn % max(10, retained / 10) == 0 {
+        try simulator.forget(butLatest: retained)
+      }
       guard let reaction = try simulator.handle(request) else {
         return unsafe Self.answer(connection, HTTPResponse(status: 404))
       }
@@ -183,25 +199,59 @@ package final class SimulatorServer: @unchecked Sendable {
   /// The prefix of paths that control the simulator.
   static let prefix = "/_simulator/"
 
-  /// Controls the simulator: its clock, its books, the next customer at its reader.
+  /// The paths below the prefix, with their methods.
+  private static let controls = [
+    "advance": "POST", "load": "POST", "reader": "POST", "requests": "GET", "reset": "POST",
+    "save": "GET", "show": "GET",
+  ]
+
+  /// Shows or controls the simulator: its clock, its books, its requests, the next customer at its reader.
   private func control(
     _ request: SimulatedRequest,
     _ simulator: InProcessSimulator
   ) throws(Fault) -> HTTPResponse {
-    guard request.method == "POST" else {
-      return HTTPResponse(status: 405, fields: ["allow": "POST"])
+    // A page of another site must not steer the simulator through its visitor's browser.
+    guard request.fields["origin"].map({ WebAddress($0 + "/")?.isLoopback == true }) ?? true else {
+      return HTTPResponse(status: 403)
     }
-    switch request.path {
-    case NextCustomer.path: nextCustomer.set(simulator.world.options)
-    case Self.prefix + "advance":
+    let name = String(request.path.dropFirst(Self.prefix.count))
+    guard let method = Self.controls[name] else { return HTTPResponse(status: 404) }
+    guard request.method == method else {
+      return HTTPResponse(status: 405, fields: ["allow": method])
+    }
+    let ledger = simulator.parts.ledger
+    let query = QueryText.parameters(request.query)
+    switch name {
+    case "show": return Self.answer(try simulator.books(about: query["ref"]))
+    case "requests":
+      guard let after = Int(query["after"] ?? "0") else { return HTTPResponse(status: 400) }
+      return Self.answer(
+        try ledger.exchanges(after: after, unmatched: query["unmatched"] == "true")
+      )
+    case "save":
+      var text: [UInt8] = []
+      try ledger.save { line in
+        text += Array(line.utf8)
+        return true
+      }
+      return HTTPResponse(status: 200, body: text, fields: ["content-type": "application/jsonl"])
+    case "load":
+      var lines = request.body.split(separator: UInt8(ascii: "\n"))[...]
+      try ledger.load { lines.popFirst().map { String(decoding: $0, as: UTF8.self) } }
+    case "advance":
       let time = String(decoding: request.body, as: UTF8.self)
-      _ = try simulator.parts.ledger.advance(
+      _ = try ledger.advance(
         by: TimeText.milliseconds(time, option: request.path, most: SimulatedTime.mostAhead)
       )
-    case Self.prefix + "reset": try simulator.parts.ledger.reset()
-    default: return HTTPResponse(status: 404)
+    case "reset": try ledger.reset()
+    default: nextCustomer.set(simulator.world.options)
     }
     return HTTPResponse(status: 204)
+  }
+
+  private static func answer(_ entries: [JSONObject]) -> HTTPResponse {
+    let text = JSONWriter.text(.array(entries.map(JSON.object)))
+    return HTTPResponse(status: 200, body: Array(text.utf8))
   }
 
   private func upgrade(

@@ -44,6 +44,24 @@ package struct SimulatedToro: SimulatedProvider {
     SimulatedReader(world: parts.world, faults: parts.faults, count: try parts.ledger.count())
   }
 
+  package var passing: (payment: String, others: [String]) { (BookedSale.kind, ["toro-exchange"]) }
+
+  package func books(_ parts: SimulatorParts, about name: String?) throws(Fault) -> [JSONObject] {
+    try parts.ledger.latest(BookedSale.self, about: name).map { sale in
+      var entry: JSONObject = [
+        "kind": sale.type == "RFND" ? "refund" : "sale", "id": .string(sale.reference),
+        "reference": .string(sale.sale),
+        "status": .string(sale.isCancelled ? "cancelled" : sale.response),
+        "amount": .integer(sale.amount),
+      ]
+      entry["currency"] = (sale.currency?.code).map(JSON.string)
+      entry["captured"] = .integer(sale.captured)
+      entry["returned"] = .integer(sale.refunded)
+      entry["operations"] = .array(sale.entries.map(\.booked))
+      return entry
+    }
+  }
+
   /// The behavior of the card and its customer at the reader, and the acquirer's answer.
   package var scenarios: [SimulatorWord] {
     SimulatorWord.list(

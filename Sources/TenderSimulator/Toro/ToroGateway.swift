@@ -23,6 +23,7 @@ struct ToroGateway {
   /// Handles a request; nil for a path of another provider.
   func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
     guard let (step, root, schema) = Self.steps[request.path] else { return nil }
+    parts.faults.matched = step
     guard request.method == "POST" else { return .answer(HTTPResponse(status: 405)) }
     // The header with the API key is not public, so any header may have it (Toro/README, 1.1).
     guard !parts.world.isServed || request.fields.values.contains(ToroCatalog.apiKey) else {

@@ -27,14 +27,22 @@ struct BankCreation {
     }
     try checkAccount(order, "payment_method")
     try check(user: body["user"])
-    if let id = order.payee?.account {
-      let account = try bank.account(id) ?? BankAccount(id: id, currency: order.currency)
-      guard account.currency == order.currency else {
-        throw .invalid("currency", "The merchant account is in \(account.currency).")
-      }
-      try bank.save(account)
-    }
+    try checkMerchantAccount(order, "payment_method")
     return bank.fresh(order)
+  }
+
+  /// Clients of a server have its accounts; in this process a profile with its own account can be tried.
+  private func checkMerchantAccount(_ order: BankOrder, _ place: String) throws(BankProblem) {
+    guard let id = order.payee?.account else { return }
+    var known = try bank.account(id)
+    if known == nil, !bank.world.isServed { known = BankAccount(id: id, currency: order.currency) }
+    guard let account = known else {
+      throw .invalid("\(place).beneficiary.merchant_account_id", "Unknown merchant account.")
+    }
+    guard account.currency == order.currency else {
+      throw .invalid("currency", "The merchant account is in \(account.currency).")
+    }
+    try bank.save(account)
   }
 
   /// An account's number has one currency: that of its country. An IBAN can have any.
@@ -61,7 +69,15 @@ struct BankCreation {
     }
     var payment = bank.fresh(order)
     payment.authorizeByMandate(at: bank.now)
-    if mandate.order.constraints?.allows(order.amount, at: bank.now) == true {
+    var isAllowed = false
+    if let constraints = mandate.order.constraints {
+      isAllowed = constraints.allows(order.amount, at: bank.now)
+      for limit in constraints.limits where isAllowed {
+        let used = try bank.used(limit, of: mandate).amount
+        isAllowed = used + order.amount <= limit.amount
+      }
+    }
+    if isAllowed {
       payment.schedule(.executed, at: bank.now)
     } else {
       payment.fail("constraint_violation", at: bank.now)
@@ -79,6 +95,7 @@ struct BankCreation {
     }
     try check(constraints)
     try checkAccount(order, "mandate")
+    try checkMerchantAccount(order, "mandate")
     try check(user: body["user"])
     return bank.fresh(order)
   }

@@ -29,10 +29,16 @@ struct BankHTTP {
     if request.path == "/connect/token" {
       return try faults.react("bank-token", forced: forced) { answer(request, token) }
     }
-    if request.path == "/test-signature" { return .answer(answer(request, testSignature)) }
+    if request.path == "/test-signature" {
+      faults.matched = "test-signature"
+      return .answer(answer(request, testSignature))
+    }
     if parts.first != "v3" {
       do throws(BankProblem) {
-        if let page = try BankPages(bank: bank).handle(request, parts) { return .answer(page) }
+        if let page = try BankPages(bank: bank).handle(request, parts) {
+          faults.matched = "page"
+          return .answer(page)
+        }
       } catch {
         return .answer(error.answer(traceID: traceID))
       }

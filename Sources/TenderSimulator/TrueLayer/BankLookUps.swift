@@ -39,16 +39,10 @@ struct BankLookUps {
   /// Returns the used part of a mandate's limits.
   func constraints(_ mandate: BankResource) throws(BankProblem) -> JSONObject {
     guard let constraints = mandate.order.constraints else { return [:] }
-    let payments = try bank.all(.payment).filter { payment in
-      payment.order.mandateID == mandate.id && payment.status != .failed
-    }
     var shown = constraints.shown
     var periods: JSONObject = [:]
     for limit in constraints.limits {
-      let (start, end) = BankPeriod(limit.period)
-        .around(bank.now, since: mandate.created, limit.isCalendar)
-      let used = payments.filter { (start..<end).contains($0.created) }
-        .reduce(0) { $0 + $1.order.amount }
+      let (start, end, used) = try bank.used(limit, of: mandate)
       periods[limit.period] = [
         "period_alignment": .string(limit.isCalendar ? "calendar" : "consent"),
         "maximum_available_amount": .integer(limit.amount), "current_amount": .integer(used),

@@ -92,6 +92,20 @@ struct BankWorld {
     return BankCatalog.accounts.filter { known in !booked.contains { $0.id == known.id } } + booked
   }
 
+  /// Returns the current period of a mandate's limit, and the amount that payments used of it, in minor units.
+  func used(
+    _ limit: BankConstraints.Limit,
+    of mandate: BankResource
+  ) throws(BankProblem) -> (start: Int, end: Int, amount: Int) {
+    let (start, end) = BankPeriod(limit.period)
+      .around(now, since: mandate.created, limit.isCalendar)
+    let payments = try all(.payment).filter { payment in
+      payment.order.mandateID == mandate.id && payment.status != .failed
+        && (start..<end).contains(payment.created)
+    }
+    return (start, end, payments.reduce(0) { $0 + $1.order.amount })
+  }
+
   /// The refunds of a payment, oldest first.
   func refunds(of payment: String) throws(BankProblem) -> [BankTransfer] {
     try stored { () throws(Fault) in try ledger.list(BankTransfer.self, parent: payment) }
@@ -125,6 +139,66 @@ struct BankWorld {
     guard isPayout || transfers.contains(where: \.isPayout) else { return .executed }
     let balance = BankBalance(try payments(into: account), transfers, at: now)
     return amount <= balance.available ? .executed : .failed
+  }
+
+  /// Returns the payments, mandates, payouts and merchant accounts with an id or a reference, as they are now;
+  /// for nil, the latest of each.
+  func books(about name: String?) throws(BankProblem) -> [JSONObject] {
+    var shown: [JSONObject] = []
+    for kind in [BankOrder.Kind.mandate, .payment] {
+      let known = try stored { () throws(Fault) in try ledger.latest(kind.table, about: name) }
+      for id in known.compactMap({ $0.text("id") }) {
+        guard let resource = try find(kind, id) else { continue }
+        let refunds = try refunds(of: id)
+        shown.append(entry(resource, refunds))
+      }
+    }
+    let transfers = try stored { () throws(Fault) in
+      try ledger.latest(BankTransfer.self, about: name)
+    }
+    shown += transfers.filter(\.isPayout).map { payout in
+      JSONObject([.init(key: "kind", value: "payout")] + entry(payout).members)
+    }
+    for account in try accounts() where name == nil || name == account.id {
+      let balance = BankBalance(
+        try payments(into: account),
+        try self.transfers(from: account.id),
+        at: now
+      )
+      shown.append([
+        "kind": "merchant_account", "id": .string(account.id), "status": "open",
+        "amount": .integer(balance.current), "currency": .string(account.currency),
+        "available": .integer(balance.available),
+      ])
+    }
+    return shown
+  }
+
+  private func entry(_ resource: BankResource, _ refunds: [BankTransfer]) -> JSONObject {
+    let order = resource.order
+    let returned = refunds.filter { $0.status(at: now) == .executed }.reduce(0) { $0 + $1.amount }
+    var shown: JSONObject = [
+      "kind": .string(resource.kind.rawValue), "id": .string(resource.id),
+      "status": .string(resource.status.rawValue),
+    ]
+    shown["reference"] = (order.metadata?.text("reference")).map(JSON.string)
+    shown["failure"] = (resource.failure?.reason).map(JSON.string)
+    shown["currency"] = .string(order.currency)
+    guard resource.kind == .payment else { return shown }
+    shown["amount"] = .integer(order.amount)
+    shown["captured"] = .integer(resource.times[.executed] == nil ? 0 : order.amount)
+    shown["returned"] = .integer(returned)
+    shown["operations"] = .array(
+      refunds.map { .object(JSONObject([.init(key: "kind", value: "refund")] + entry($0).members)) }
+    )
+    return shown
+  }
+
+  private func entry(_ transfer: BankTransfer) -> JSONObject {
+    [
+      "id": .string(transfer.id), "status": .string(transfer.status(at: now).rawValue),
+      "amount": .integer(transfer.amount), "currency": .string(transfer.currency),
+    ]
   }
 
   /// Returns the public key of an id: that of the simulator, of the ledger, or of a client.

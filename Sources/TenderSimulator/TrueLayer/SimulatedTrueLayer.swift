@@ -42,6 +42,18 @@ package struct SimulatedTrueLayer: SimulatedProvider {
     try parts.ledger.transaction { () throws(Fault) in try BankHTTP(parts).handle(request) }
   }
 
+  package var passing: (payment: String, others: [String]) {
+    (BankOrder.Kind.payment.table, [BankTransfer.kind, BankKey.kind])
+  }
+
+  package func books(_ parts: SimulatorParts, about name: String?) throws(Fault) -> [JSONObject] {
+    do throws(BankProblem) {
+      return try BankWorld(parts).books(about: name)
+    } catch {
+      throw .state("state_unusable", "the simulated bank's books cannot be read", "try again")
+    }
+  }
+
   /// The payer's behavior in a bank payment or mandate, and the bank's result.
   package var scenarios: [SimulatorWord] {
     SimulatorWord.list(

@@ -92,6 +92,13 @@ package struct ToroModule: ProviderModule {
     ]
   }
 
+  package var cases: [[String]] {
+    let sale = ["transact", "--amount", "5", "--signature-matches", "yes", "--reference"]
+    return [
+      sale + ["REF-1"], ["cancel", "REF-1"], sale + ["REF-2", "--hold"], ["confirm", "REF-2"],
+    ]
+  }
+
   package var facts: [String] {
     [
       "receipt.applicationLabel", "receipt.panLastFour", "receipt.paymentInterface",

@@ -116,6 +116,26 @@ package struct TrueLayerModule: ProviderModule {
     ]
   }
 
+  /// Without a bank: nobody plays the payer at a sandbox.
+  package var cases: [[String]] {
+    let payee = ["--beneficiary-name", "Ben", "--sort-code", "56-00-29", "--account-number"]
+    let user = ["--user", "name=Remi Terr", "--user", "email=remi@example.com"]
+    let payment =
+      ["transact", "--amount", "10"] + payee + ["26207729"] + user + [
+        "--country", "GB", "--reference",
+      ]
+    let mandate =
+      ["transact", "--mandate", "--max-individual", "10", "--limit", "month:20"] + payee + [
+        "26207729"
+      ]
+      + user + ["--country", "GB", "--reference"]
+    return [
+      payment + ["REF-1"], ["payment-status", "REF-1"], ["cancel", "REF-1"],
+      ["payment-status", "--id=00000000-0000-0000-0000-000000000000"], mandate + ["REF-2"],
+      ["mandate-status", "REF-2"],
+    ]
+  }
+
   package var facts: [String] {
     ["state", "failure_reason", "failure_stage", "trace_id"]
   }

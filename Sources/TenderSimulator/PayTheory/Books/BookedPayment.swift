@@ -62,6 +62,24 @@ struct BookedPayment: Booked {
   /// The amount that can still be voided or refunded, in cents.
   var left: Int { charged - voided - refunded }
 
+  /// The payment at a time as an entry for a person to read; nil before it is made.
+  func shown(at now: Int) -> JSONObject? {
+    guard let row = rows(at: now).last(where: { $0.type != .reversal }) else { return nil }
+    var entry = terms.shown("payment", receipt, row.status.rawValue)
+    entry["captured"] = .integer(charged)
+    entry["returned"] = .integer(voided + refunded)
+    entry["failure"] = failure.map(JSON.string)
+    entry["operations"] = .array(
+      operations.map { operation in
+        var shown: JSONObject = ["kind": operation.refund == nil ? "void" : "refund"]
+        shown["amount"] = .integer(operation.amount)
+        shown["id"] = (operation.refund ?? operation.replacement).map(JSON.string)
+        return .object(shown)
+      }
+    )
+    return entry
+  }
+
   func isPending(at now: Int) -> Bool {
     failure == nil && voided < charged && now < settlesAt ?? .min
   }

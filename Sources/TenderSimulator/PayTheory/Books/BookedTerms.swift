@@ -20,6 +20,14 @@ struct BookedTerms: BookedPart {
     book.member("metadata", &metadata)
   }
 
+  /// An entry of these terms for a person to read.
+  func shown(_ kind: String, _ id: String, _ status: String) -> JSONObject {
+    [
+      "kind": .string(kind), "id": .string(id), "reference": .string(reference),
+      "status": .string(status), "amount": .integer(amount), "currency": "USD",
+    ]
+  }
+
   /// The fee for a part of the amount, in cents.
   func fee(of part: Int, isACH: Bool) -> Int {
     guard part < amount else { return fee }
@@ -56,8 +64,11 @@ struct BookedMethod: Booked {
   var isActive = true
   /// Whether every payment with it fails.
   var fails = false
+  /// The receipt of the payment that it came with; nil if it was stored for itself.
+  var receipt: String?
 
   var key: String { id }
+  var parent: String? { receipt }
 
   mutating func exchange(_ book: inout BookedMembers) {
     book.needed("type", &type)
@@ -73,6 +84,7 @@ struct BookedMethod: Booked {
     book.member("barcode", &barcode)
     book.member("active", &isActive)
     book.member("fails", &fails)
+    book.member("receipt", &receipt)
   }
 }
 

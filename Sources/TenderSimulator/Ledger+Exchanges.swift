@@ -1,0 +1,190 @@
+import TenderEngine
+package import TenderModel
+
+/// The requests that the simulator received last, each with its answer.
+extension Ledger {
+  /// The number of exchanges that are stored; older ones are deleted.
+  package static let mostExchanges = 1000
+
+  /// Stores an exchange under the next number.
+  func log(_ exchange: JSONObject) throws(Fault) {
+    try transaction { () throws(Fault) in
+      let number = try count("counter", "exchanges", upTo: .max) ?? 0
+      let numbered = JSONObject([.init(key: "number", value: .integer(number))] + exchange.members)
+      try put("exchange", Self.key(number), numbered)
+      if number > Self.mostExchanges {
+        try delete("exchange", upTo: Self.key(number - Self.mostExchanges))
+      }
+    }
+  }
+
+  /// Returns the exchanges with a higher number, oldest first; `unmatched` leaves out those that a provider knows.
+  package func exchanges(after number: Int, unmatched: Bool) throws(Fault) -> [JSONObject] {
+    try list("exchange", after: Self.key(number)).filter { !unmatched || $0["matched"] == nil }
+  }
+
+  /// A number as an id, in the order of the numbers.
+  private static func key(_ number: Int) -> String {
+    String(repeating: "0", count: max(0, 12 - String(number).utf8.count)) + String(number)
+  }
+}
+
+/// A request to the simulator with its answer, as `simulator requests` shows it.
+///
+/// Of a body it has every member's name, but the values of the members in `shown` only.
+struct SimulatedExchange {
+  private(set) var fields: JSONObject
+
+  /// Begins with what came: a request's method and path, or a message's action.
+  init(_ method: String, _ path: String, at time: Int) {
+    fields = [
+      "at": .string(Timestamp.preciseText(time)), "method": .string(method), "path": .string(path),
+    ]
+  }
+
+  /// Adds who took the request, at which point of the provider's, and the fault that struck there.
+  mutating func match(_ provider: ProviderName, _ faults: FaultPlan) {
+    fields["provider"] = .string(provider.text)
+    fields["matched"] = faults.matched.map(JSON.string)
+    if !faults.struck.isEmpty {
+      fields["fault"] = .string(faults.struck.joined(separator: " "))
+    }
+  }
+
+  /// Adds a body under a name.
+  mutating func add(_ name: String, _ body: [UInt8]) {
+    guard !body.isEmpty else { return }
+    let read = body.count <= 65_536 ? JSONReader.read(body) : nil
+    guard let read, read.object != nil else {
+      fields[name] = ["bytes": .integer(body.count)]
+      return
+    }
+    // A fault may have sent a secret back.
+    let hidesErrors = fields["fault"] != nil || read["type"] == "error" && name == "request"
+    fields[name] = Self.redactor.redact(Self.masked(read, isShown: false, hidesErrors))
+  }
+
+  mutating func add(_ request: SimulatedRequest) {
+    fields["headers"] = .array(request.fields.keys.sorted().map(JSON.string))
+    fields["idempotency_key"] = request.fields["idempotency-key"].map(JSON.string)
+    add("request", request.body)
+  }
+
+  /// Adds an answer over HTTP; nil for none at all.
+  mutating func add(_ reaction: HTTPReaction?) {
+    guard let reaction else {
+      fields["status"] = 404
+      return
+    }
+    fields["status"] = reaction.response.map { .integer($0.status) }
+    add("answer", reaction.response?.body ?? [])
+    if reaction.end != .whole { fields["end"] = .string(reaction.end.text) }
+  }
+
+  /// Adds the answer to a socket's request to upgrade.
+  mutating func add(_ reaction: UpgradeReaction) {
+    switch reaction {
+    case .accept: fields["status"] = 101
+    case .refuse(let status): fields["status"] = .integer(status)
+    case .unreachable: fields["end"] = "unreachable"
+    }
+  }
+
+  /// Adds what was done on a socket.
+  mutating func add(_ reactions: [SocketReaction]) {
+    for reaction in reactions {
+      switch reaction {
+      case .send(let text): add("answer", Array(text.utf8))
+      case .cut: fields["end"] = "cut"
+      case .close: fields["end"] = "close"
+      case .drop: fields["end"] = "reset"
+      case .silence: fields["end"] = "silence"
+      case .pause: break
+      }
+    }
+  }
+
+  private static let redactor = Redactor()
+
+  /// The members whose values are shown.
+  private static let shown = Set(
+    """
+    action amount amount_in_minor captured country_code created_at currency detail executed_at
+    failure_reason failure_stage fee fee_mode final id idempotency kind mandate_id maximum_amount
+    merchant_account_id message payment_id payment_intent_id payment_method_id period_alignment
+    provider_id receipt_number reference refund_id refunded scheme_id settled_at state status title
+    transaction_id type use_case voided
+    """.split { $0.isWhitespace }.map(String.init)
+  )
+  private static let errors: Set = ["error", "errors", "detail", "message"]
+
+  private static func masked(_ value: JSON, isShown: Bool, _ hidesErrors: Bool) -> JSON {
+    switch value {
+    case .object(let object):
+      let isError = object["type"] == "error"
+      return .object(
+        JSONObject(
+          object.members.map { member in
+            let isOfError = errors.contains(member.key) || isError && member.key == "body"
+            let isOpen = isShown || shown.contains(member.key) || isOfError
+            return JSONObject.Member(
+              key: member.key,
+              value: masked(
+                member.value,
+                isShown: isOpen && !(isOfError && hidesErrors),
+                hidesErrors
+              )
+            )
+          }
+        )
+      )
+    case .array(let elements):
+      return .array(elements.map { masked($0, isShown: isShown, hidesErrors) })
+    case .bool, .null: return value
+    case .string, .integer, .number: return isShown ? value : "[redacted]"
+    }
+  }
+}
+
+extension HTTPReaction.End {
+  /// The word for it in an exchange.
+  fileprivate var text: String {
+    switch self {
+    case .whole: "whole"
+    case .cut: "cut"
+    case .close: "close"
+    case .reset: "reset"
+    case .silence: "silence"
+    case .unreachable: "unreachable"
+    }
+  }
+}
+
+/// A client of a simulated socket whose messages are logged.
+final class LoggedSession: SocketSession {
+  private let inner: any SocketSession
+  private let provider: ProviderName
+  private let parts: SimulatorParts
+
+  init(_ inner: any SocketSession, _ provider: ProviderName, _ parts: SimulatorParts) {
+    self.inner = inner
+    self.provider = provider
+    self.parts = parts
+  }
+
+  func receive(_ text: String) throws(Fault) -> [SocketReaction] {
+    parts.faults.begin(nil)
+    let reactions = try inner.receive(text)
+    let action = JSONReader.read(text)?["action"]?.text ?? ""
+    var exchange = SimulatedExchange(
+      "MESSAGE",
+      parts.faults.matched == nil ? "unknown" : action,
+      at: parts.world.now
+    )
+    exchange.match(provider, parts.faults)
+    exchange.add("request", Array(text.utf8))
+    exchange.add(reactions)
+    try parts.ledger.log(exchange.fields)
+    return reactions
+  }
+}

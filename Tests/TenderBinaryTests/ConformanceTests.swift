@@ -1,0 +1,67 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// `conformance`: the same commands on the simulator and on a server that plays a sandbox.
+@Suite struct ConformanceTests {
+  private typealias Host = ServedClientTests.Host
+
+  private static func compare(_ provider: String, _ words: [String]) throws -> Binary.Result {
+    let home = try Binary()
+    defer { home.remove() }
+    let file = home.home.appending(path: "env").path
+    let process = try home.start(["simulator", "serve", "--json", "--env-file", file] + words)
+    defer {
+      process.0.terminate()
+      process.0.waitUntilExit()
+    }
+    var client = try Binary()
+    defer { client.remove() }
+    for (name, value) in Served.variables(process.1) { client.variables[name] = value }
+    return try client.run(
+      "conformance",
+      "--env",
+      "sandbox",
+      "--provider",
+      provider,
+      "--json",
+      "--sim-seed",
+      "1"
+    )
+  }
+
+  /// The provider, what the server is started with, and the words of the only differences.
+  @Test(arguments: [
+    ("paytheory", ["--sim-seed", "2"], []), ("toro", ["--sim-seed", "2"], []),
+    ("truelayer", ["--sim-seed", "2"], []),
+    (
+      "paytheory", ["--sim-seed", "2", "--sim-scenario", "decline:insufficient_funds"],
+      ["exit: simulator 0, sandbox 3", "status: simulator succeeded, sandbox declined"]
+    ),
+    (
+      "truelayer", ["--sim-seed", "2", "--sim-fault", "bank-cancel:http-409"],
+      ["POST /v3/payments/*/actions/cancel: sandbox only: status 409"]
+    ),
+  ])
+  func `prints each difference and no other`(
+    _ provider: String,
+    _ words: [String],
+    _ wanted: [String]
+  ) throws {
+    let result = try Self.compare(provider, words)
+    let failed = result.records.filter { $0["outcome"] == "fail" }
+    let details = failed.compactMap { $0.text("detail") }
+    #expect(result.status == (wanted.isEmpty ? 0 : 14), "\(result.output) \(result.errors)")
+    #expect(wanted.isEmpty == details.isEmpty, "\(details)")
+    for detail in wanted { #expect(details.contains(detail), "\(details)") }
+    #expect(result.records.count >= 4)
+  }
+
+  @Test(arguments: [["--env", "simulator"], ["--env", "live", "--provider", "paytheory"], []])
+  func `compares with a sandbox alone`(_ words: [String]) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    #expect(try binary.run(["conformance", "--json"] + words).status == 2)
+  }
+}
