@@ -175,7 +175,6 @@ extension PayTheoryProvider {
       fault.result = outcome.result
       throw fault.proven
     }
-    outcome.isNewID = true
     return outcome
   }
 

@@ -40,10 +40,9 @@ struct Expectation: Sendable {
     let exit = report.fault?.exitStatus ?? 0
     guard let expected else { return (report, exit) }
     let fields = records.record(report).fields
-    // `succeeded` alone does not match a payment with a refund.
+    // `succeeded` alone does not match a payment with a refund, or of a part of the amount.
     let isGoingBack =
       !refunds && report.status == .succeeded && fields["refunding_amount"]?.wholeNumber ?? 0 > 0
-    // Nor is a part of the amount.
     let isAccepted = acceptsPart || !makes && report.acceptedPart
     let isPart = report.ended(acceptsPart: isAccepted).fault?.kind == .partPaid
     let status = isGoingBack || isPart ? nil : report.status

@@ -67,7 +67,7 @@ struct Verdict {
     let cause = report.status == .unknown ? nil : reason ?? shownFault?.message
     var why = cause.map { ": \($0)" } ?? ""
     if why.hasSuffix(".") { why.removeLast() }
-    return "\(subject) \(stateWords)\(why)"
+    return "\(subject) \(isRefund ? refundStateWords : stateWords)\(why)\(disputeWords)"
   }
 
   /// The error that explains the status. The error of a refund does not, and neither does that of a payment
@@ -120,9 +120,8 @@ struct Verdict {
     case .authorized: "authorized"
     case .succeeded:
       report.kind == .storedMethod
-        ? "stored" : isRefund ? "refunded" : "paid" + refundWords
+        ? "stored" : "paid" + refundWords
     case .declined: "declined"
-    case .cancelled where payment?.isFollowed == true && isRefund: "refund undone"
     case .cancelled: state?.isCaptured == true ? "paid and voided" : "cancelled"
     case .refunded: "paid and refunded"
     case .partiallyRefunded: state == nil ? "paid, partly refunded" : "paid" + refundWords
@@ -131,10 +130,32 @@ struct Verdict {
         ? "paid, \(text(state?.returned ?? 0)) returned by the bank" : "returned by the bank"
     case .expired: "expired"
     case .revoked: "revoked"
-    case .failed:
-      isWithoutEffect ? "failed, nothing was \(isRefund ? "refunded" : "charged")" : "failed"
+    case .failed: isWithoutEffect ? "failed, nothing was charged" : "failed"
     case .unknown: "with an unknown result: money may have moved"
     }
+  }
+
+  /// Whether it is a refund at the reader, with a reference of its own.
+  private var isRefund: Bool { payment?.attempt?.kind == .refund }
+
+  /// The state of a refund at the reader, in words that differ from those of a sale.
+  private var refundStateWords: String {
+    switch report.status {
+    case .succeeded: "refunded"
+    case .cancelled, .declined, .expired, .failed:
+      payment?.isFollowed == true
+        ? "refund voided, nothing was refunded"
+        : "refund \(report.status.rawValue), nothing was refunded"
+    case .requiresConfirmation, .requiresAction, .pending, .authorized, .refunded,
+      .partiallyRefunded, .returned, .revoked, .unknown:
+      stateWords
+    }
+  }
+
+  /// A dispute of a payment, as the provider shows it.
+  private var disputeWords: String {
+    let status = report.result.members.lazy.compactMap { $0.value["dispute_status"]?.text }.first
+    return status.map { ", disputed (\($0))" } ?? ""
   }
 
   /// The refunded, refunding and remaining amounts of a paid payment.
@@ -152,9 +173,6 @@ struct Verdict {
     guard !words.isEmpty else { return "" }
     return ", " + words.joined(separator: ", ") + " (\(text(state.leftToRefund)) left)"
   }
-
-  /// Whether it is a refund that was made under a reference.
-  private var isRefund: Bool { payment?.attempt?.kind == .refund }
 
   /// Whether its attempt provably had no effect, so that the reference is free.
   private var isWithoutEffect: Bool { payment?.attempt?.state.name == .failed }
@@ -207,6 +225,7 @@ struct Verdict {
         ? nil
         : "the same \(payment.kind == .storedMethod ? "tokenize" : "transact") command with --new-attempt"
           + (retry == .other ? " and another card, account or bank" : "")
+    case .failed where payment.attempt?.fault?.retry == .never: payment.attempt?.fault?.hint
     case .failed where !isWithoutEffect || retry == .no: nil
     case .failed: "the same command" + (retry == .corrected ? ", once it is corrected" : " again")
     case .succeeded where state.refunding > 0: "\(look) \(name) --wait"
