@@ -175,6 +175,7 @@ extension PayTheoryProvider {
       fault.result = outcome.result
       throw fault.proven
     }
+    outcome.isNewID = true
     return outcome
   }
 

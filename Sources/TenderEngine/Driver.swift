@@ -37,6 +37,9 @@ struct Driver {
       next.brand = outcome.brand ?? next.brand
     }
     try next.closeAttempt(after: sequence, at: now)
+    if outcome.isNewID, let attempt = next.attempt {
+      try next.change(attempt.sequence) { $0.id = outcome.id ?? $0.id }
+    }
     return next
   }
 

@@ -3,7 +3,7 @@ package import TenderModel
 /// The meaning of a provider's answer in our terms. The answer itself is in `result`.
 package struct Outcome: Sendable, Priced {
   package var status: Status
-  /// The provider's id: a receipt number, a payment method. The id of a capture replaces that of its payment.
+  /// The provider's id: a receipt number, a payment method.
   package var id: String?
   /// The amount that the payer pays, in minor units. The currency may be only in the order.
   package var amount: Int?
@@ -32,6 +32,8 @@ package struct Outcome: Sendable, Priced {
   package var isVoid = false
   /// Whether the charge is still processing, although a part of it was refunded.
   package var isProcessing = false
+  /// Whether `id` replaces the attempt's id for look-ups and refunds.
+  package var isNewID = false
   /// The result that a look-up shows instead of `result`, which has the form of the operation's answer; nil
   /// for the same.
   package var shown: JSONObject?

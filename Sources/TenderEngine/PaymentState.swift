@@ -96,8 +96,6 @@ package struct PaymentState: Sendable, Hashable {
     let done = captures.filter(\.hasMoney)
     if !done.isEmpty {
       captured = min(authorized, done.minorUnits)
-      // The provider may give a captured authorization another id.
-      id = done.last?.id ?? id
       if done.minorUnits > authorized { warn("more was captured than was authorized") }
     } else if attempt.kind == .charge {
       captured = attempt.hasMoney ? authorized : 0

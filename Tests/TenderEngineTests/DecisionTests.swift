@@ -146,21 +146,6 @@ import Testing
     #expect(try till.payment()?.createdAt == first + 86_400_000)
   }
 
-  @Test func `a capture can give the payment another id, and the hold's id is still found`() throws
-  {
-    let till = Till(
-      Scripted(
-        .scripted,
-        .answer(.requiresConfirmation, id: "id-hold"),
-        .answer(.succeeded, id: "id-paid")
-      )
-    )
-    _ = try till.transact(hold: true)
-    _ = try till.confirm()
-    #expect(try till.payment()?.state.id == "id-paid")
-    #expect(try till.payment()?.handles == ["A", "id-hold", "id-paid"])
-  }
-
   @Test func `says how it ended where nothing was sent`() throws {
     for (kind, word) in [
       (Fault.Kind.rejected, "7 some_failure"), (.notSent, "10 some_failure"),

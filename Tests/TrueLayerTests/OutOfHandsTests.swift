@@ -83,9 +83,11 @@ import TrueLayer
 
   @Test func `an unknown payment that still waits for its payer waits again after a look`() throws {
     let stub = StubHTTP([
-      .init("GET", Self.path, 200, Self.wait), .init("GET", Self.path, 403, #"{"title":"No"}"#),
+      .init("GET", Self.path, 200, Self.form),
+      .init("POST", Self.path + "/authorization-flow/actions/form", 200, Self.wait),
+      .init("GET", Self.path, 403, #"{"title":"No"}"#),
     ])
-    let world = try World()
+    let world = try World(form: ["otp": "123456"])
     func engine(_ stub: StubHTTP) -> Engine {
       world.engine(over: stub) { _, configuration in
         configuration.resourceToken = SharedSecret("resource-token")

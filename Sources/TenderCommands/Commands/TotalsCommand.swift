@@ -11,8 +11,9 @@ extension Action {
     Sums the payments in the journal: how many there are, what was charged, what payers got back,
     and the net. Each env and each currency is a separate row. --by adds rows: day, provider, status.
 
-    A payment counts on the day of its last attempt, in the local time zone (TZ), with all refunds
-    of that attempt. A held payment counts on the day of the hold, also if it was captured later.
+    A payment counts on the day of its last attempt, with all refunds of that attempt. Days are
+    those of the local time zone (TZ). A held payment counts on the day of the hold, also if it was
+    captured later.
     Earlier attempts do not count, nor does a charge that was voided before --new-attempt.
 
     Charged includes pending charges: the provider or the bank accepted them and has not finished
