@@ -46,7 +46,9 @@ extension Payment {
     var fault = conflict(
       code: "no_auth",
       "there is no authorization to capture: \(sentence)",
-      hint: "to authorize: the same transact command with \(traits.holdOption) and --new-attempt"
+      hint: attempt?.kind == .refund
+        ? nil
+        : "to authorize: the same transact command with \(traits.holdOption) and --new-attempt"
     )
     fault.cause = .nothingHeld
     return fault
@@ -230,6 +232,10 @@ extension Payment {
     let amount = state.amount.map { text(ofMinorUnits: $0) } ?? "it"
     let payment = state.amount == nil ? name : "\(amount) of \(name)"
     if kind == .storedMethod { return "\(name) is a stored payment method" }
+    let isRefund = attempt?.kind == .refund
+    if isRefund, state.status.isOver || state.status == .failed {
+      return "the \(amount) refund \(name) is \(state.status.rawValue), and nothing was refunded"
+    }
     switch state.status {
     case .requiresConfirmation: return "\(amount) of \(name) is held, not captured"
     case .requiresAction: return "\(payment) waits for its payer"
@@ -239,7 +245,7 @@ extension Payment {
     case .authorized: return "the mandate \(name) is authorized"
     case .succeeded:
       return
-        "\(amount) of \(name) was \(attempt?.kind == .refund ? "refunded to the card" : "paid")"
+        "\(amount) of \(name) was \(isRefund ? "refunded to the card" : "paid")"
     case .declined: return "\(payment) was declined, and nothing was charged"
     case .cancelled: return "\(payment) is cancelled"
     case .refunded: return "\(text(ofMinorUnits: state.refunded)) of \(name) was paid and refunded"

@@ -54,7 +54,10 @@ extension Decision {
     let isOver = state.status.isOver
     if newAttempt {
       if attempt.isUnknown { return .look(attempt.sequence) }
-      return isOver && state.isFinal ? .run(draft) : .refuse(payment.attemptStands)
+      if isOver, state.isFinal { return .run(draft) }
+      // The command that added this attempt runs again: its attempt is reported, and nothing is charged.
+      let isRepeated = payment.isNewAttempt && different.isEmpty && attempt.kind == draft.kind
+      guard !isOver, isRepeated else { return .refuse(payment.attemptStands) }
     }
     guard different.isEmpty else { return .refuse(payment.otherContent(different)) }
     // A replayed hold would look like a paid charge to a script.
@@ -271,6 +274,12 @@ extension Decision {
 }
 
 extension Payment {
+  /// Whether the current attempt follows one that ended at the provider. Only `--new-attempt` adds such an
+  /// attempt.
+  fileprivate var isNewAttempt: Bool {
+    attempts.dropLast().contains { ![.prepared, .failed].contains($0.state.name) }
+  }
+
   /// The last unknown operation on the current attempt, of the given kinds or of any kind.
   fileprivate func unknown(_ kinds: Operation.Kind...) -> Operation? {
     followers.last { $0.isUnknown && (kinds.isEmpty || kinds.contains($0.kind)) }

@@ -43,8 +43,8 @@ struct Driver {
     return next
   }
 
-  /// Returns the payment after the fault of an operation. With effect unknown, the operation stays `sent`.
-  /// With effect none, it goes back to `before`, or fails if it was new.
+  /// Returns the payment after the fault of an operation. With effect unknown, the operation is `sent`. With
+  /// effect none, it goes back to `before`, or fails if it was new.
   func failed(
     _ fault: Fault,
     _ payment: Payment,
@@ -55,8 +55,11 @@ struct Driver {
     let now = clock.now
     guard let operation = payment[sequence] else { return payment }
     if fault.effect == .unknown {
-      guard operation.isUnknown else { return payment }
-      try next.move(sequence, .lose, to: operation.state, at: now) { $0.fault = fault }
+      // A payer's flow can go on at the bank although no request of this program is under way.
+      let isOpen = [.waiting, .processing].contains(operation.state.name) && !operation.isHold
+      guard operation.isUnknown || operation.isAttempt && isOpen else { return payment }
+      let sent = operation.state.sent ?? Operation.Sent(at: now, moment: clock.moment)
+      try next.move(sequence, .lose, to: .sent(sent), at: now) { $0.fault = fault }
     } else if before.name != .prepared {
       // A payer's flow or a hold returns to the state before this run.
       if operation.isUnknown { try next.move(sequence, .revert, to: before, at: now) }

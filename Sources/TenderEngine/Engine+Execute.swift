@@ -177,6 +177,8 @@ extension Engine {
     }
     if draft.isAttempt, let placed = checked.order.placed {
       payment.merchant = provider.merchant
+      // A payment is as old as its current attempt. Its money moves with that attempt.
+      payment.createdAt = draft.createdAt
       placed.describe(&payment)
     }
     append(draft, to: &payment, own: checked.options.idempotencyKey)
@@ -310,12 +312,27 @@ extension Engine {
       if progress.hasUnwritten, fault.effect == .none { throw .unrecorded(fault) }
     }
     mirror(after)
+    if fault.kind == .conflict, fault.effect == .none, progress.operation.kind == .void {
+      recordLook(at: &after)
+    }
     if after[progress.sequence]?.state.name == .failed { fault = fault.beforeSending }
     guard fault.isOutcome, fault.effect != .unknown else { throw fault.forPayment(after) }
     var report = Report(after, after[progress.sequence], replayed: false)
     report.fault = fault
     if before.name != .prepared { report.result = fault.result ?? [:] }
     return report
+  }
+
+  /// Looks at a payment that could not be voided, and records the reason: it may be paid.
+  private func recordLook(at payment: inout Payment) {
+    guard provider.traits.canLookUp, payment.attempt?.state.action != nil,
+      let outcome = try? ask(query(of: payment, false), payment)
+    else { return }
+    var seen = observed(outcome, of: payment).payment
+    guard let sequence = seen.changed.max(),
+      (try? journal.update(&seen, sequence, note: "looked up", .power)) != nil
+    else { return }
+    payment = seen
   }
 }
 

@@ -72,7 +72,7 @@ extension Operation {
     case answer
     /// Its request provably had no effect. The operation returns to its earlier state.
     case revert
-    /// Its request failed, and its effect is unknown.
+    /// Its request failed, or the provider goes on with it unobserved. Its effect is unknown.
     case lose
     /// It provably had no effect.
     case fail
@@ -100,7 +100,7 @@ extension Operation {
     // A run may repeat the outcome that it has already recorded.
     case .answer: isAnswer && (isOpen || isSame)
     case .revert: state.name == .sent && [.sent, .waiting, .processing].contains(next.name)
-    case .lose: state.name == .sent && isSame
+    case .lose: isOpen && state.name != .prepared && next.name == .sent
     case .fail: [.prepared, .sent].contains(state.name) && next.name == .failed
     case .find: state.name == .sent && isAnswer
     case .observe: state.allows(next)

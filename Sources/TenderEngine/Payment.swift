@@ -23,7 +23,7 @@ package struct Payment: Sendable, Priced {
   package private(set) var observed = Observed()
   /// Observations that are not written yet.
   package private(set) var unwritten: [Observation] = []
-  /// Milliseconds since 1970.
+  /// When its current attempt was recorded, in milliseconds since 1970.
   package var createdAt: Int
   package var updatedAt: Int
   /// The last writer as `USER@MACHINE`; nil if the journal has none.

@@ -92,7 +92,9 @@ struct AsideOutcome {
   /// Returns how much of this outcome a payment of a database has. `found` is the payment of the reference,
   /// or nil.
   func standing(in found: Payment?) -> Standing {
-    guard let found, found.key == key, found.createdAt == payment.createdAt || over == nil,
+    // A payment keeps its first operation. The time of the payment itself changes with a new attempt.
+    guard let found, found.key == key,
+      found.operations.first?.createdAt == payment.operations.first?.createdAt || over == nil,
       found.version >= over ?? 0, let place = places(in: found)?[sequence]
     else { return .forgot }
     guard found.version != over, let current = found[place] else { return .lacks }

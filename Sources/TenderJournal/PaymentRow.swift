@@ -174,7 +174,6 @@ extension Payment {
     seen.isRevoked = observed.isRevoked || other.observed.isRevoked
     var merged = (isNewer ? other : self).with(made, seen)
     (merged.row, merged.version) = (row, version)
-    merged.createdAt = min(createdAt, other.createdAt)
     merged.updatedAt = max(updatedAt, other.updatedAt)
     return merged
   }

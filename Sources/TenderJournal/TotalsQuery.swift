@@ -36,14 +36,14 @@ struct TotalsQuery {
 
   /// The tables and the tests of the rows to sum.
   ///
-  /// A card refund with a separate reference is also an operation of the original payment, and counts there.
+  /// A card refund with a separate reference is also an operation of the original payment, and counts there,
+  /// in any state.
   var source: Statement {
     let p = alias
     return """
       FROM \(sql: schema)payment \(sql: p) WHERE \(sql: p).kind = \(sql: Payment.Kind.payment.rawValue)
       AND NOT (
-        \(sql: p).captured = 0 AND \(sql: p).refunded + \(sql: p).refunding + \(sql: p).returned > 0
-        AND EXISTS (
+        \(sql: p).captured = 0 AND EXISTS (
           SELECT 1 FROM \(sql: schema)operation o JOIN \(sql: schema)payment q ON q.reference = o.link
           WHERE o.payment = \(sql: p).row AND o.content IS NOT NULL
           AND q.env = \(sql: p).env AND q.provider = \(sql: p).provider

@@ -202,7 +202,9 @@ extension Fault {
       "the payment is \(resource.status): it cannot be cancelled any more",
       hint: resource.status == "failed"
         ? "there is nothing to undo"
-        : "once it is settled it can be refunded"
+        : resource.isExecutedForGood
+          ? "TrueLayer cannot refund a payment to an external account"
+          : "once it is settled it can be refunded"
     )
   }
 

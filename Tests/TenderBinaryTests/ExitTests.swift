@@ -116,7 +116,19 @@ import Testing
         (pay + " --expect succeeded", 18), (pay + " --expect succeeded,exit:20", 0),
         (pay + " --expect code:part_paid", 0), ("payment-status A --wait=1s", 20),
         ("payment-status A --wait=1s --allow-partial", 0),
+        ("payment-status A --expect succeeded", 18), ("payment-status A", 0),
+        ("payment-status A --expect succeeded --allow-partial", 0),
+        (pay.replacing("--reference A", with: "--reference H --hold"), 20),
+        ("confirm H --expect succeeded", 18), ("confirm H --expect succeeded --allow-partial", 0),
+        // A part that the merchant chose is what was asked for.
+        ("transact --provider toro --amount 10 --reference P --hold", 0),
+        ("confirm P --amount 4 --expect succeeded", 0),
       ]
+    )
+    let status = try binary.run("payment-status", "A", "--expect", "succeeded", "--json")
+    #expect(
+      status.record["error"]?["message"]
+        == "the result is succeeded with a part of the amount, exit:0, and succeeded was expected"
     )
   }
 

@@ -72,6 +72,81 @@ import Testing
     #expect(try rows(binary, "--env", "live") == [])
   }
 
+  /// The money of a new attempt moves on the day of that attempt.
+  @Test func `a new attempt counts on its own day`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let card = ["transact", "--test-card", "visa", "--reference", "A", "--json"]
+    _ = try binary.run(card + ["--amount", "1.93", "--sim-clock", "2026-03-01T10:00:00Z"])
+    let again = card + ["--amount", "6", "--new-attempt", "--sim-clock"]
+    #expect(try binary.run(again + ["2026-03-02T10:00:00Z"]).status == 0)
+    // The same command on the next day charges nothing.
+    let repeated = try binary.run(again + ["2026-03-03T10:00:00Z"])
+    #expect(repeated.status == 0)
+    #expect(repeated.record["replayed"] == true)
+    #expect(try rows(binary, "--until", "2026-03-01") == [])
+    #expect(
+      try rows(binary, "--since", "2026-03-02", "--until", "2026-03-02") == [
+        "simulator USD 1 600 0 600 - -"
+      ]
+    )
+    let found = try binary.run("find", "A", "--since", "2026-03-02", "--json")
+    #expect(found.record["created_at"] == "2026-03-02T10:00:00Z")
+    #expect(try binary.run("find", "--last-four", "1111", "--since", "2026-03-02").status == 0)
+    #expect(try binary.run("journal", "verify", "--json").status == 0)
+  }
+
+  /// A refund at the reader is no payment, whatever came of it.
+  @Test func `a refund at the reader reads as a refund, and is no payment`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let sale = ["transact", "--provider", "toro", "--json", "--no-input"]
+    _ = try binary.run(sale + ["--amount", "50", "--reference", "S"])
+    let back = sale + ["--type", "refund", "--original", "S", "--amount"]
+    #expect(try binary.run(back + ["20", "--reference", "B"]).status == 0)
+    #expect(try binary.run(back + ["43", "--reference", "C"]).status == 6)
+    #expect(try rows(binary) == ["simulator GBP 1 5000 2000 3000 - -"])
+    func line(_ reference: String, _ number: Int = 0) throws -> String {
+      let lines = try binary.run("find", reference, "--output", "table").output
+        .split(separator: "\n").map(String.init)
+      return lines.indices.contains(number) ? lines[number] : ""
+    }
+    let failed =
+      "C  43.00 GBP refund failed, nothing was refunded: at most 30.00 GBP of 'S' can be "
+      + "refunded"
+    #expect(try line("C").hasPrefix(failed))
+    #expect(try line("C", 3) == "    next: give --amount with at most that")
+    #expect(try binary.run("cancel", "B", "--json").status == 0)
+    #expect(try line("B").hasPrefix("B  20.00 GBP refund voided, nothing was refunded"))
+    let confirm = try binary.run("confirm", "B", "--json").errorRecord["error"]
+    #expect(
+      confirm?["message"]?.text
+        == "there is no authorization to capture: the 20.00 GBP refund 'B' is cancelled, and nothing was "
+        + "refunded"
+    )
+    #expect(confirm?["hint"] == "see: tender journal show B")
+    #expect(try rows(binary) == ["simulator GBP 1 5000 0 5000 - -"])
+  }
+
+  @Test func `a disputed payment does not read as paid alone`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    _ = try binary.run(
+      "transact",
+      "--test-card",
+      "visa",
+      "--amount",
+      "10",
+      "--reference",
+      "A",
+      "--sim-scenario",
+      "dispute",
+      "--json"
+    )
+    let seen = try binary.run("payment-status", "A", "--output", "table").output
+    #expect(seen.hasPrefix("10.00 USD paid, disputed (INQUIRY)\n"), "\(seen)")
+  }
+
   @Test func `a table has a bar on a terminal alone`() throws {
     let binary = try shop()
     defer { binary.remove() }

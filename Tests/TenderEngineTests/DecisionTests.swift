@@ -114,6 +114,38 @@ import Testing
     #expect(again.provider.heard() == ending.again.1)
   }
 
+  /// A command whose output was lost may have paid. Run again, it never charges again.
+  @Test(arguments: [Status.succeeded, .pending, .requiresConfirmation])
+  func `the same new attempt again is replayed`(_ status: Status) throws {
+    let holds = status == .requiresConfirmation
+    let till = Till(Scripted(.scripted, .answer(.declined), .answer(status)))
+    _ = try till.transact(500, hold: holds)
+    #expect(try till.transact(hold: holds, newAttempt: true) == status.rawValue)
+    _ = till.provider.heard()
+    for _ in 0..<2 {
+      #expect(
+        try till.transact(hold: holds, newAttempt: true) == "\(status.rawValue), replayed"
+      )
+      #expect(try till.transact(hold: holds) == "\(status.rawValue), replayed")
+    }
+    // Another amount, or another way of capture, is another attempt.
+    #expect(try till.transact(500, hold: holds, newAttempt: true) == "6 attempt_stands")
+    #expect(try till.transact(hold: !holds, newAttempt: true) == "6 attempt_stands")
+    #expect(till.provider.heard() == [])
+  }
+
+  @Test func `a new attempt makes the payment as new as itself`() throws {
+    let till = Till(Scripted(.scripted, .answer(.declined)))
+    _ = try till.transact()
+    let first = try till.payment()?.createdAt ?? 0
+    till.clock.advance(86_400_000)
+    _ = try till.transact(newAttempt: true)
+    #expect(try till.payment()?.createdAt == first + 86_400_000)
+    till.clock.advance(86_400_000)
+    _ = try till.refund()
+    #expect(try till.payment()?.createdAt == first + 86_400_000)
+  }
+
   @Test func `says how it ended where nothing was sent`() throws {
     for (kind, word) in [
       (Fault.Kind.rejected, "7 some_failure"), (.notSent, "10 some_failure"),

@@ -34,7 +34,7 @@ import Testing
       .expired: [.expired], .returned: [.returned],
     ],
     .revert: [.sent: [.sent, .waiting, .processing]],
-    .lose: [.sent: [.sent]],
+    .lose: [.sent: [.sent], .waiting: [.sent], .processing: [.sent]],
     .fail: [.prepared: [.failed], .sent: [.failed]],
     .find: [.sent: answers],
     .observe: [

@@ -292,7 +292,7 @@ import Testing
     #expect(found.operations.map(\.kind) == [.charge, .refund, .charge, .refund, .charge, .refund])
     #expect(found.operations.filter { $0.kind == .refund }.map(\.number) == [1, 2, 3])
     #expect(found.operations.map(\.id) == ["pt-1", "r-1", "pt-2", "r-2", "pt-3", "r-3"])
-    #expect(found.createdAt == clock.now + 1)
+    #expect(found.createdAt == clock.now + 3)
     #expect(found.observed.providerStatus == "S3")
     #expect(try journal.verify() == [])
     var other = attempt(2)

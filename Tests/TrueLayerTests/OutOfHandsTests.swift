@@ -63,17 +63,72 @@ import TrueLayer
     #expect(stub.left == 0)
     #expect(fault?.effect == .unknown)
     #expect(fault?.exitStatus == 9)
-    #expect(fault?.hint == "do not pay again; the same command asks how it ended")
+    #expect(
+      fault?.hint
+        == "do not pay again. To look only: tender journal resume \(WireTests.id); to finish it (this may "
+        + "move money): tender journal resume \(WireTests.id) --finish"
+    )
     let left = try #require(try world.latest(WireTests.id))
-    #expect(left.unknowns.isEmpty)
+    #expect(left.state.status == .unknown)
     #expect(left.state.isFinal == false)
     // The same command finds the result, and no longer reports the fault.
-    let later = StubHTTP([.init("GET", Self.path, 200, #"{"status":"settled"}"#)])
+    let settled = StubHTTP.Step("GET", Self.path, 200, #"{"status":"settled"}"#)
+    let later = StubHTTP([settled, settled])
     let report = try world.engine(over: later) { _, configuration in
       configuration.resourceToken = SharedSecret("resource-token")
     }.pay(try world.existing(WireTests.id))
     #expect(report.status == .succeeded)
     #expect(report.fault == nil)
+  }
+
+  @Test func `an unknown payment that still waits for its payer waits again after a look`() throws {
+    let stub = StubHTTP([
+      .init("GET", Self.path, 200, Self.form),
+      .init("POST", Self.path + "/authorization-flow/actions/form", 200, Self.wait),
+      .init("GET", Self.path, 403, #"{"title":"No"}"#),
+    ])
+    let world = try World(form: ["otp": "123456"])
+    func engine(_ stub: StubHTTP) -> Engine {
+      world.engine(over: stub) { _, configuration in
+        configuration.resourceToken = SharedSecret("resource-token")
+      }
+    }
+    let fault = #expect(throws: Fault.self) {
+      try engine(stub).pay(try world.existing(WireTests.id))
+    }
+    #expect(fault?.exitStatus == 9)
+    let waits = StubHTTP.Step("GET", Self.path, 200, Self.wait)
+    let known = try #require(try world.latest(WireTests.id))
+    #expect(known.state.status == .unknown)
+    let seen = try engine(StubHTTP([waits, waits])).resume(known, finish: false, resend: false)
+    #expect(seen.status == .pending)
+    #expect(try world.latest(WireTests.id)?.unknowns.isEmpty == true)
+  }
+
+  @Test func `a cancel that comes too late records that the payment was executed`() throws {
+    let world = try World()
+    func engine(_ steps: [StubHTTP.Step]) -> Engine {
+      world.engine(over: StubHTTP(steps)) { _, configuration in
+        configuration.resourceToken = SharedSecret("resource-token")
+      }
+    }
+    let started = engine([.init("GET", Self.path, 200, Self.redirect)])
+    _ = try started.pay(try world.existing(WireTests.id))
+    let known = try world.latest(WireTests.id)
+    #expect(known?.state.status == .requiresAction)
+    let executed = StubHTTP.Step("GET", Self.path, 200, #"{"status":"executed"}"#)
+    let refused = StubHTTP.Step(
+      "POST",
+      Self.path + "/actions/cancel",
+      409,
+      #"{"title":"Invalid State","status":409}"#
+    )
+    let fault = #expect(throws: Fault.self) {
+      try engine([refused, executed, executed, executed]).cancel(known, handle: WireTests.id)
+    }
+    #expect(fault?.code == "nothing_to_cancel")
+    #expect(fault?.hint == "TrueLayer cannot refund a payment to an external account")
+    #expect(try world.latest(WireTests.id)?.state.status == .succeeded)
   }
 
   @Test func `a signal while the payer is awaited says what was seen last`() throws {

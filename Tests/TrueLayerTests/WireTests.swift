@@ -300,7 +300,7 @@ import TrueLayer
       #expect(error.code == code)
       #expect(error.effect == Fault.Effect.none)
     }
-    #expect(try world.latest(Self.id)?.state.isFinal == false)
+    #expect(try world.latest(Self.id)?.state.isFinal == (status == "executed"))
     // In each case, no other payment can be created beside it.
     let again = #expect(throws: Fault.self) {
       _ = try engine.pay(try world.existing(Self.id), newAttempt: true)

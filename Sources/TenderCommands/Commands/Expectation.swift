@@ -8,6 +8,8 @@ struct Expectation: Sendable {
   private let expected: ExpectedResult?
   /// Whether the command itself refunds. Then a refund under way is its success.
   private let refunds: Bool
+  /// Whether a payment of a part of the amount is enough (`--allow-partial`).
+  private let acceptsPart: Bool
 
   /// Reads the option. Throws `usage` for a word that is not a possible expectation.
   init(_ invocation: Invocation) throws(Fault) {
@@ -23,6 +25,7 @@ struct Expectation: Sendable {
     }
     expected = try invocation.value(Keys.expect)
     refunds = invocation.command.work == .changes(.refund)
+    acceptsPart = invocation.has(Keys.allowPartial)
     try FieldChoice.check(expected?.paths ?? [], option: Keys.expect.option.name)
   }
 
@@ -32,20 +35,24 @@ struct Expectation: Sendable {
     let exit = report.fault?.exitStatus ?? 0
     guard let expected else { return (report, exit) }
     let fields = records.record(report).fields
-    // `succeeded` alone does not match a payment with a refund.
+    // `succeeded` alone does not match a payment of a part of the amount, or with a refund.
     let isGoingBack =
       !refunds && report.status == .succeeded && fields["refunding_amount"]?.wholeNumber ?? 0 > 0
-    let status = isGoingBack ? nil : report.status
+    let isPart = report.ended(acceptsPart: acceptsPart).fault?.kind == .partPaid
+    let status = isGoingBack || isPart ? nil : report.status
     if expected.holds(status, exit: exit, code: report.fault?.code, fields) {
       return (report, 0)
     }
     var shown = report
+    let words =
+      isGoingBack
+      ? " with a refund under way" : isPart && exit == 0 ? " with a part of the amount" : ""
     let code = report.fault.map { ", code:\($0.code)" } ?? ""
     shown.fault = Fault(
       .unexpected,
       effect: report.hasUnknown ? .unknown : .none,
       code: "unexpected_status",
-      "the result is \(report.status.rawValue)\(isGoingBack ? " with a refund under way" : ""), "
+      "the result is \(report.status.rawValue)\(words), "
         + "exit:\(exit)\(code), and \(expected.text) was expected",
       hint: report.fault.map { [$0.message, $0.hint].compactMap(\.self).joined(separator: "; ") }
     )

@@ -217,10 +217,12 @@ struct LookUpCommands: CommandWork {
         return output.exit(worst)
       }
       if output.isTable {
+        let isPart = rows.contains { $0.fields["requested_amount"] != nil }
         output.show(
           rows,
           columns: [
             "line", "created_at", "reference", "id", "status", "provider_status", "amount",
+          ] + (isPart ? ["requested_amount"] : []) + [
             "refunded_amount", "provider", "env", "note",
           ],
           spare: ["line", "env", "provider", "refunded_amount", "provider_status", "created_at"]

@@ -11,10 +11,15 @@ extension Action {
     Sums the payments in the journal: how many there are, what was charged, what payers got back,
     and the net. Each env and each currency is a separate row. --by adds rows: day, provider, status.
 
-    A payment counts on the day when it was recorded, in the local time zone (TZ), with all its
-    refunds. Refunded includes what was voided after capture, and what the bank returned. Refunds
-    on their way are not in it: they are shown as refunding. A charge whose result is unknown is
-    not counted as charged: unknown says how many such payments there are.
+    A payment counts on the day of its last attempt, with all refunds of that attempt. Days are
+    those of the local time zone (TZ). A held payment counts on the day of the hold, also if it was captured later.
+    Earlier attempts do not count, nor does a charge that was voided before --new-attempt.
+
+    Charged includes pending charges: the provider or the bank accepted them and has not finished
+    them. --status succeeded leaves them out. Refunded includes what was voided after capture, and
+    what the bank returned. Refunds on their way are not in it: they are shown as refunding. A
+    charge whose result is unknown is not counted as charged: unknown says how many such payments
+    there are.
     $ tender totals --since today # today's sums by currency
     $ tender totals --by day,provider --since monday # one row for each day and provider
     """,

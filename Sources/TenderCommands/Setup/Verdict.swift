@@ -61,7 +61,7 @@ struct Verdict {
     let cause = report.status == .unknown ? nil : reason ?? shownFault?.message
     var why = cause.map { ": \($0)" } ?? ""
     if why.hasSuffix(".") { why.removeLast() }
-    return "\(subject) \(stateWords)\(why)"
+    return "\(subject) \(isRefund ? refundStateWords : stateWords)\(why)\(disputeWords)"
   }
 
   /// The error that explains the status. The error of a refund does not, and neither does that of a payment
@@ -116,7 +116,7 @@ struct Verdict {
     case .authorized: "authorized"
     case .succeeded:
       report.kind == .storedMethod
-        ? "stored" : payment?.attempt?.kind == .refund ? "refunded" : "paid" + refundWords
+        ? "stored" : "paid" + refundWords
     case .declined: "declined"
     case .cancelled: state?.isCaptured == true ? "paid and voided" : "cancelled"
     case .refunded: "paid and refunded"
@@ -129,6 +129,29 @@ struct Verdict {
     case .failed: isWithoutEffect ? "failed, nothing was charged" : "failed"
     case .unknown: "with an unknown result: money may have moved"
     }
+  }
+
+  /// Whether it is a refund at the reader, with a reference of its own.
+  private var isRefund: Bool { payment?.attempt?.kind == .refund }
+
+  /// The state of a refund at the reader, in words that differ from those of a sale.
+  private var refundStateWords: String {
+    switch report.status {
+    case .succeeded: "refunded"
+    case .cancelled, .declined, .expired, .failed:
+      payment?.followers.contains { $0.kind == .void && $0.state.name == .succeeded } == true
+        ? "refund voided, nothing was refunded"
+        : "refund \(report.status.rawValue), nothing was refunded"
+    case .requiresConfirmation, .requiresAction, .pending, .authorized, .refunded,
+      .partiallyRefunded, .returned, .revoked, .unknown:
+      stateWords
+    }
+  }
+
+  /// A dispute of a payment, as the provider shows it.
+  private var disputeWords: String {
+    let status = report.result.members.lazy.compactMap { $0.value["dispute_status"]?.text }.first
+    return status.map { ", disputed (\($0))" } ?? ""
   }
 
   /// The refunded, refunding and remaining amounts of a paid payment.
@@ -192,6 +215,7 @@ struct Verdict {
       isOver || payment.kind == .mandate && report.status == .cancelled
         ? nil
         : "the same \(payment.kind == .storedMethod ? "tokenize" : "transact") command with --new-attempt"
+    case .failed where payment.attempt?.fault?.retry == .never: payment.attempt?.fault?.hint
     case .failed: isWithoutEffect && !isOver ? "the same command again" : nil
     case .succeeded where state.refunding > 0: "\(look) \(name) --wait"
     case .authorized, .succeeded, .refunded, .partiallyRefunded, .returned, .revoked: nil

@@ -38,6 +38,7 @@ package struct ToroModule: ProviderModule {
       ),
       CommandUse(
         "confirm",
+        options: [Keys.allowPartial],
         description: [
           "A card-present sale that was authorised with --hold is captured by a completion advice. "
             + "--amount captures a part, and the acquirer releases the rest."
