@@ -56,8 +56,8 @@ struct ExplainCommand: CommandWork {
     throw Fault(
       .notFound,
       code: "code_not_found",
-      "\(word.quotedForMessage) is not a word of tender, and no payment in "
-        + "\(try composition.journalWords()) has this reference or id",
+      "\(word.quotedForMessage) is not a word of tender, nor a reference or id in "
+        + (try composition.journalWords()),
       hint: Suggestion.hint(
         for: word.lowercased(),
         among: codes,
