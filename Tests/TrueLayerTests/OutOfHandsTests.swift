@@ -116,7 +116,7 @@ import TrueLayer
     _ = try started.pay(try world.existing(WireTests.id))
     let known = try world.latest(WireTests.id)
     #expect(known?.state.status == .requiresAction)
-    let executed = StubHTTP.Step("GET", Self.path, 200, #"{"status":"executed"}"#)
+    let executed = StubHTTP.Step("GET", Self.path, 200, WireTests.whole("executed"))
     let refused = StubHTTP.Step(
       "POST",
       Self.path + "/actions/cancel",
