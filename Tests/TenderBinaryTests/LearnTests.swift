@@ -27,16 +27,6 @@ import Testing
     (card, "token:latency=10ms", []),
   ]
 
-  private static func run(
-    _ binary: Binary,
-    _ line: String,
-    _ more: [String] = []
-  ) throws
-    -> Binary.Result
-  {
-    try binary.run(line.split(separator: " ").map(String.init) + ["--json", "--no-input"] + more)
-  }
-
   @Test(arguments: rows.indices)
   func `what is learned of a trace plays the same`(_ index: Int) throws {
     let row = Self.rows[index]
@@ -46,11 +36,11 @@ import Testing
       other.remove()
     }
     let trace = binary.home.appending(path: "t").path
-    let first = try Self.run(binary, row.line, ["--sim-fault", row.fault, "--trace", trace])
-    let learned = try Self.run(binary, "simulator learn \(trace)").records
+    let first = try binary.run(line: row.line, ["--sim-fault", row.fault, "--trace", trace])
+    let learned = try binary.run(line: "simulator learn \(trace)").records
     let names = learned.compactMap { $0.text("name") }
     #expect(names == row.learned, "\(learned)")
-    let again = try Self.run(other, row.line, names.flatMap { ["--sim-fault", $0] })
+    let again = try other.run(line: row.line, names.flatMap { ["--sim-fault", $0] })
     #expect(again.status == first.status, "\(again.output) \(again.errors)")
     let text = try binary.run("simulator", "learn", trace, "-o", "table").output
     #expect(text == names.map { "--sim-fault '\($0)'\n" }.joined())
@@ -64,7 +54,7 @@ import Testing
   func `warns of a fault that strikes nothing`(_ fault: String, _ strikes: Bool) throws {
     let binary = try Binary()
     defer { binary.remove() }
-    let paid = try Self.run(binary, Self.card, ["--sim-fault", fault])
+    let paid = try binary.run(line: Self.card, ["--sim-fault", fault])
     #expect(paid.status == 0)
     #expect(paid.errors.contains("did not strike") != strikes, "\(paid.errors)")
   }
@@ -74,7 +64,7 @@ import Testing
     defer { binary.remove() }
     let file = binary.home.appending(path: "t").path
     try "no trace\n".write(toFile: file, atomically: true, encoding: .utf8)
-    #expect(try Self.run(binary, "simulator learn \(file)").status == 2)
-    #expect(try Self.run(binary, "simulator learn \(file)2").status == 2)
+    #expect(try binary.run(line: "simulator learn \(file)").status == 2)
+    #expect(try binary.run(line: "simulator learn \(file)2").status == 2)
   }
 }

@@ -47,24 +47,14 @@ import Testing
     return binary
   }
 
-  private static func run(
-    _ binary: Binary,
-    _ line: String,
-    _ more: [String] = []
-  ) throws
-    -> Binary.Result
-  {
-    try binary.run(line.split(separator: " ").map(String.init) + ["--json", "--no-input"] + more)
-  }
-
   @Test(arguments: rows.indices)
   func `time that is advanced has passed for the providers and for tender`(_ index: Int) throws {
     let row = Self.rows[index]
     let binary = try Self.home()
     defer { binary.remove() }
-    for line in row.before { _ = try Self.run(binary, line) }
-    #expect(try Self.run(binary, "simulator advance \(row.time)").status == 0)
-    let after = try Self.run(binary, row.line)
+    for line in row.before { _ = try binary.run(line: line) }
+    #expect(try binary.run(line: "simulator advance \(row.time)").status == 0)
+    let after = try binary.run(line: row.line)
     #expect(after.status == row.exit, "\(row.name): \(after.output) \(after.errors)")
     #expect(row.status == nil || after.record.text("status") == row.status, "\(row.name): \(after)")
   }
@@ -74,10 +64,10 @@ import Testing
     let row = Self.rows[index]
     let binary = try Self.home()
     defer { binary.remove() }
-    for line in row.before { _ = try Self.run(binary, line) }
-    let after = try Self.run(binary, row.line, ["--sim-clock", "+" + row.time])
+    for line in row.before { _ = try binary.run(line: line) }
+    let after = try binary.run(line: row.line, ["--sim-clock", "+" + row.time])
     #expect(after.status == row.exit, "\(row.name): \(after.output) \(after.errors)")
-    let later = try Self.run(binary, "simulator advance 1s")
+    let later = try binary.run(line: "simulator advance 1s")
     let shown = later.record.text("detail").flatMap(Timestamp.read) ?? 0
     #expect(abs(shown - Int(Date().timeIntervalSince1970 * 1000)) < 60_000, "\(later.output)")
   }
@@ -89,17 +79,17 @@ import Testing
     let start = ContinuousClock.now
     let sale = "transact --provider toro --amount 5 --reference "
     for scenario in ["card:pin_slow", "card:no_card"] {
-      let end = try Self.run(binary, sale + "\(scenario.count) --sim-scenario \(scenario)")
+      let end = try binary.run(line: sale + "\(scenario.count) --sim-scenario \(scenario)")
       #expect(end.status == 13)
     }
-    #expect(try Self.run(binary, Self.bank + " --sim-scenario bank:abandon").status == 13)
-    let late = try Self.run(binary, Self.card + "2 --sim-fault part2:latency=20s")
+    #expect(try binary.run(line: Self.bank + " --sim-scenario bank:abandon").status == 13)
+    let late = try binary.run(line: Self.card + "2 --sim-fault part2:latency=20s")
     #expect(late.status == 0)
     #expect(ContinuousClock.now - start < .seconds(8))
     // For the next command, their waiting time has passed.
     let now = Timestamp.read(late.record.text("at") ?? "") ?? 0
     #expect(now > Int(Date().timeIntervalSince1970 * 1000) + 600_000)
-    let next = try Self.run(binary, Self.card + "3")
+    let next = try binary.run(line: Self.card + "3")
     #expect((Timestamp.read(next.record.text("at") ?? "") ?? 0) >= now)
   }
 
@@ -120,17 +110,17 @@ import Testing
 
   @Test func `a served world is advanced by the command and over HTTP`() throws {
     let shop = try Shop()
-    #expect(try Self.run(shop.binary, Self.ach).record.text("status") == "pending")
-    #expect(try Self.run(shop.binary, Self.card + "2 --hold").status == 0)
-    #expect(try Self.run(shop.server, "simulator advance 12h").status == 0)
-    #expect(try Self.run(shop.binary, "payment-status R").record.text("status") == "succeeded")
+    #expect(try shop.binary.run(line: Self.ach).record.text("status") == "pending")
+    #expect(try shop.binary.run(line: Self.card + "2 --hold").status == 0)
+    #expect(try shop.server.run(line: "simulator advance 12h").status == 0)
+    #expect(try shop.binary.run(line: "payment-status R").record.text("status") == "succeeded")
     for (path, body, status) in [
       ("advance", "14h", "204"), ("advance", "yesterday", "400"), ("advance", "9999999d", "400"),
       ("nothing", "", "404"),
     ] {
       #expect(try Self.post(shop, path, body).hasPrefix("HTTP/1.1 \(status)"), "\(path) \(body)")
     }
-    #expect(try Self.run(shop.binary, "confirm R2").status == 13)
+    #expect(try shop.binary.run(line: "confirm R2").status == 13)
     #expect(try Self.post(shop, "reset", "").hasPrefix("HTTP/1.1 204"))
     #expect(try LedgerAudit.charges(path: shop.books, reference: "R") == 0)
   }

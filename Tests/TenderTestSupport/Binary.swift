@@ -86,6 +86,11 @@ package struct Binary: Sendable {
     try run(arguments, input: input)
   }
 
+  /// Runs a line of words without a terminal, and prints JSON lines.
+  package func run(line: String, _ more: [String] = []) throws -> Result {
+    try run(line.split(separator: " ").map(String.init) + ["--json", "--no-input"] + more)
+  }
+
   /// Runs the program to its end.
   package func run(_ arguments: [String], input: String? = nil) throws -> Result {
     let pipe = input == nil ? nil : Pipe()

@@ -10,8 +10,8 @@ extension Action {
     explain: explain an error, a word of a record, or a payment
     Explains an error code, a provider's error name, or another word of a record. It says what the
     word means for the money, and the next step. A reference or a provider's id explains that
-    payment: its state, its error, and the next command. A payment comes before a word. Without either, or with --list, it lists
-    every word. Needs no network.
+    payment: its state, its error, and the next command. A payment comes before a word. Without
+    either, or with --list, it lists every word. Needs no network.
     $ tender explain insufficient_funds # one code
     $ tender explain SOCKET_ERROR # a provider's own name
     $ tender explain ORDER-1042 # the state of a payment

@@ -15,8 +15,8 @@ extension Action {
     earlier version is found by its requested amount after its next change.
 
     Days and times without a zone are local (TZ), and a day counts from its first to its last
-    moment. They are about the first attempt of a payment: a later attempt, capture or refund does
-    not change its time. Each match shows the payment's state and the next command. A table shows the latest 50
+    moment. They are about the last attempt of a payment: a later capture or refund does not change
+    its time. Each match shows the payment's state and the next command. A table shows the latest 50
     and says how many there are; --all shows all, as JSON lines always do. --limit shows fewer or
     more of either. Without a match the exit is 5 if one payment or customer was asked for: by REF
     without *, --customer, --last-four or --trace-id. Otherwise it is 0.

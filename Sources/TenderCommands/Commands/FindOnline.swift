@@ -58,8 +58,8 @@ struct FindOnline: CommandWork {
     return output.exit(0)
   }
 
-  /// Shows matches of the journal that the search does not have: holds, unknown payments, names of holders; returns
-  /// their number.
+  /// Shows matches of the journal that the search does not have: holds, unknown payments, names of
+  /// holders. Returns their number.
   private func showRecorded(
     _ filter: PaymentFilter,
     besides rows: Set<Int>,

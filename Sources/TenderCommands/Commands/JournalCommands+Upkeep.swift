@@ -54,8 +54,8 @@ extension Action {
     journal prune: delete old payments
     Deletes payments last changed before TIME, with their operations and history. It does
     not delete payments that are not final or have an unknown operation. It does not delete
-    mandates that can still be revoked. A deleted reference is a new one: the same command pays again. Use journal export
-    first.
+    mandates that can still be revoked. A deleted reference is a new one: the same command pays
+    again. Use journal export first.
 
     Live payments need --env live and --yes, or a typed yes. So does a TIME within the last 24
     hours or later.
