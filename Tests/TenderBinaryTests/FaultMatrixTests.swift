@@ -222,21 +222,33 @@ import Testing
   /// All connections of a batch use one log. Its folder is synced once, and the log is short afterwards.
   @Test func `a batch syncs the folder of its log once, and leaves a short log`() throws {
     let shop = try Shop()
-    var binary = shop.binary
-    let log = binary.home.appending(path: "log").path
-    binary.variables["TENDER_FAULT_LOG"] = log
-    func syncs(_ words: [String]) throws -> [Substring] {
-      #expect(try run(words, "count:0", 1, binary) == 0)
-      let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
-      return calls.filter { $0.hasPrefix("sync ") }
-    }
+    let binary = shop.binary
     let path = try Works.write((0..<64).map { Works.card("L\($0)") }, binary)
-    let folders = try syncs(["batch", path, "--jobs", "32", "--json"]).count { $0 == "sync tender" }
+    let batch = try syncs(["batch", path, "--jobs", "32", "--json"], binary)
+    let folders = batch.count { $0 == "sync tender" }
     // For the log, the keys, and the creation of the database.
     #expect(folders <= 4, "\(folders)")
     let left = try FileManager.default.attributesOfItem(atPath: shop.journal + "-wal")[.size]
     #expect(left as? Int ?? .max <= 8192)
-    #expect(try syncs(Works.words(Works.card("NEXT"))).count == 2)
+    #expect(try syncs(Works.words(Works.card("NEXT")), binary).count == 2)
+  }
+
+  /// A power failure can lose the name of a new file. The log's name is on the disk before its content counts.
+  @Test func `the folder of a new log is synced at its first commit`() throws {
+    let shop = try Shop()
+    let calls = try syncs(Works.words(Works.card("FIRST")), shop.binary)
+    let place = try #require(calls.firstIndex(of: "sync journal.db-wal"))
+    #expect(calls[place...].dropFirst().first == "sync tender", "\(calls)")
+  }
+
+  /// Returns the syncs of a command, in order, each with the name of its file or folder.
+  private func syncs(_ words: [String], _ binary: Binary) throws -> [Substring] {
+    var binary = binary
+    let log = binary.home.appending(path: "log").path
+    binary.variables["TENDER_FAULT_LOG"] = log
+    #expect(try run(words, "count:0", 1, binary) == 0)
+    let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+    return calls.filter { $0.hasPrefix("sync ") }
   }
 
   private func run(_ strike: Strike, _ seed: Int, _ binary: Binary) throws -> Int32 {
