@@ -351,7 +351,6 @@ package final class ConversationsAhead: Sendable {
     self.make = make
   }
 
-  /// The number of connections that are ready.
   package var count: Int { state.withLock(\.ready.count) }
 
   /// Returns a connection that is ready for the same account; nil if there is none.

@@ -184,7 +184,6 @@ struct GraphQL {
     try search([Condition(key, "EQUAL", value)], TransactionFields.all, limit: limit).found
   }
 
-  /// Returns a transaction by its receipt number; nil if there is none.
   func transaction(_ receipt: String) throws(Fault) -> JSONObject? {
     try transactions("transaction_id", receipt, limit: 1).first { Transactions.id($0) == receipt }
   }
@@ -211,7 +210,6 @@ struct GraphQL {
     ).found
   }
 
-  /// Returns an authorization by its id; nil if there is none.
   func authorization(_ id: String) throws(Fault) -> JSONObject? {
     try authorizations("authorization_id", id).first { $0.text("authorization_id") == id }
   }
@@ -282,7 +280,6 @@ struct GraphQL {
       text = "key: \(key.literal), \(value)operator: \(comparison)"
     }
 
-    /// Combines two conditions with "or".
     init(_ one: Condition, or other: Condition) {
       text = "query_group: " + Self.list([one, other], joinedBy: "OR_NEXT")
     }

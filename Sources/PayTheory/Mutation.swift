@@ -86,7 +86,6 @@ struct Mutation {
     return Mutation("createCapture", arguments, TransactionFields.ofCharge, target: authorization)
   }
 
-  /// Voids an authorization.
   static func release(_ authorization: String) -> Mutation {
     let arguments = [("authorization_id", authorization.literal)]
     return Mutation("createVoidForAuthorization", arguments, target: authorization)

@@ -62,7 +62,6 @@ extension Fault {
     )
   }
 
-  /// A cash barcode was not paid before it expired.
   static var barcodeExpired: Fault {
     Fault(
       .expired,

@@ -202,7 +202,6 @@ extension PayTheoryProvider {
 }
 
 extension PreparedTransfer {
-  /// The outcome of a hold.
   fileprivate var held: Outcome {
     Outcome(
       status: .requiresConfirmation,

@@ -93,7 +93,6 @@ struct Ordered {
     return nil
   }
 
-  /// Creates the values for a prepared transfer.
   init(_ prepared: PreparedTransfer, reference: String, currency: String?) {
     receipt = prepared.receipt
     let fee = prepared.serviceFee

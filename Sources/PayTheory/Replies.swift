@@ -95,7 +95,6 @@ enum Replies {
     return outcome
   }
 
-  /// The map of shops that accept barcodes.
   static let shopMap = "https://pay.vanilladirect.com/pages/locations"
 
   /// Reads `PT_BARCODE`, with the keys of both generations.

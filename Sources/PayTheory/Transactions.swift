@@ -97,7 +97,6 @@ enum Transactions {
 ///
 /// A partial void voids the transaction and creates a replacement for the rest.
 struct FoundPayment {
-  /// The first transaction of the payment.
   var first: JSONObject
   /// The current transaction, which can be refunded.
   var now: JSONObject
@@ -154,7 +153,6 @@ struct FoundPayment {
   }
 }
 
-/// A GraphQL authorization as an outcome.
 enum Authorizations {
   /// Returns a hold by a stored method, in the shape of `PT_CONFIRMATION`.
   ///
@@ -190,7 +188,6 @@ enum Authorizations {
     )
   }
 
-  /// Returns the outcome of a look-up of an authorization that was not captured.
   static func lookedUp(_ authorization: JSONObject, at now: Int) -> Outcome {
     var outcome = held(authorization)
     if isOver(authorization, at: now) {
@@ -219,12 +216,10 @@ enum Authorizations {
   }
 }
 
-/// A GraphQL cash barcode as an outcome.
 enum Barcodes {
   /// Returns whether an id is a barcode's. Ids of transactions have no `@`.
   static func isID(_ id: String) -> Bool { id.contains("@") }
 
-  /// Returns the outcome of a look-up of an unpaid barcode.
   static func lookedUp(_ barcode: JSONObject, at now: Int) -> Outcome {
     let url = barcode["barcode_url"].as(.text(8192))
     let isOver = isExpired(barcode, at: now)

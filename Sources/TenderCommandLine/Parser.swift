@@ -1,6 +1,5 @@
 package import TenderModel
 
-/// The result of parsing a command line.
 package enum ParsedLine: Sendable {
   case run(Invocation)
   /// Help for a command or a topic, or the start page without words. The options choose the provider that it
@@ -16,7 +15,6 @@ package struct Parser {
   /// The name of the overview among the pages of help.
   private static let program = "tender"
 
-  /// Creates a parser for a catalogue.
   package init(_ catalogue: Catalogue) { self.catalogue = catalogue }
 
   /// Parses the arguments after the program's name.
@@ -127,7 +125,6 @@ private struct Tokens {
   var operands: [String] = []
 
   private let catalogue: Catalogue
-  /// The arguments that are not read yet.
   private var rest: ArraySlice<String>
 
   init(_ arguments: [String], _ catalogue: Catalogue) throws(Fault) {

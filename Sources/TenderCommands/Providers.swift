@@ -11,7 +11,6 @@ package struct Providers: Sendable {
     let module: any ProviderModule
     let simulated: any SimulatedProvider
 
-    /// Creates an entry from a module and its simulated counterpart.
     package init(_ module: any ProviderModule, _ simulated: any SimulatedProvider) {
       self.module = module
       self.simulated = simulated
@@ -25,7 +24,6 @@ package struct Providers: Sendable {
     Entry(TrueLayerModule(), SimulatedTrueLayer()),
   ]
 
-  /// All commands and options.
   package let catalogue: Catalogue
   package let simulated: [any SimulatedProvider]
 

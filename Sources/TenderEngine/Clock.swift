@@ -15,7 +15,6 @@ package protocol Clock: Sendable {
 /// A moment on the machine's monotonic clock. The clock runs while the machine sleeps, cannot be set, and
 /// starts again with each boot.
 package struct Moment: Sendable, Hashable {
-  /// The boot that the moment belongs to.
   package let boot: String
   /// Milliseconds since that boot.
   package let milliseconds: Int
@@ -60,7 +59,6 @@ package struct Deadline: Sendable {
 
 /// Randomness as an argument: the system's, or a seeded source for repeatable output.
 package protocol Randomness: Sendable {
-  /// Returns that many random bytes.
   func bytes(_ count: Int) -> [UInt8]
 }
 
@@ -87,7 +85,6 @@ extension Randomness {
   }
 }
 
-/// The text form of a UUID.
 package enum UUIDText {
   /// Returns upper-case hexadecimal in groups of 8, 4, 4, 4 and 12.
   package static func format(_ bytes: [UInt8]) -> String {
@@ -113,7 +110,6 @@ package protocol Interruption: Sendable {
 extension Interruption {
   package func acknowledge() {}
 
-  /// Throws if a stop was requested.
   package func check() throws(Fault) {
     guard let kind else { return }
     throw .stopped(by: kind, underWay: "nothing was under way")

@@ -2,7 +2,6 @@ package import TenderModel
 
 /// Faults for refused commands. Each message is true of the payment's money.
 extension Payment {
-  /// The reference, quoted for a message.
   private var name: String { reference.quotedForMessage }
 
   /// A conflict. Without a better hint, the hint is to look at the payment.
@@ -197,7 +196,6 @@ extension Payment {
     reversals.filter { $0.isAlive && $0.name == nil && !$0.isRest }
   }
 
-  /// The amount of an operation, with its currency.
   package func text(of operation: Operation) -> String {
     text(ofMinorUnits: operation.effectiveAmount)
   }
@@ -216,7 +214,6 @@ extension Fault {
 }
 
 extension Payment {
-  /// The reference, quoted for a shell.
   package var shellReference: String { reference.text.shellOperand }
 
   /// The reference of the unknown operation, quoted for a shell. A refund at the reader has a separate

@@ -9,7 +9,6 @@ package enum Plan: String, Sendable {
 ///
 /// The rules are in README, sections 7 and 10.
 package enum Decision: Sendable {
-  /// Record this operation and send it.
   case run(Operation)
   /// Report the result of an earlier operation. Nothing is sent and nothing is written.
   case replay(Int)
@@ -158,7 +157,6 @@ extension Decision {
 // MARK: A cancel
 
 extension Decision {
-  /// Decides for `cancel`.
   package static func cancel(
     _ request: RefundRequest,
     of payment: Payment,

@@ -10,7 +10,6 @@ package struct DuplicateSearch {
   private let span: Int
   /// Groups that a further payment may join, by number.
   private var open: [Int: [Payment]] = [:]
-  /// The group of each key.
   private var groups: [String: Int] = [:]
   private var next = 0
   /// The number of open groups from which on `add` closes old ones.

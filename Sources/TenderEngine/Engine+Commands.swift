@@ -4,9 +4,7 @@ extension Engine {
   /// The arguments of a command besides its order.
   package struct Options: Sendable {
     package var newAttempt: Bool
-    /// The key given with `--idempotency-key`.
     package var idempotencyKey: String?
-    /// Whether this command line names the provider.
     package var namesProvider = false
     /// Whether the command looks the payment up afterwards (`--wait`).
     package var isLookedUp = false
@@ -58,7 +56,6 @@ package struct CheckedOrder: Sendable {
   }
 }
 
-/// The commands that change a payment.
 extension Engine {
   /// Checks an order and its prerequisites, before a person is asked and before anything is opened.
   ///

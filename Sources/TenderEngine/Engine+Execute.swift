@@ -72,7 +72,6 @@ extension Engine {
     }
   }
 
-  /// Records an operation and sends it.
   private func run(
     _ draft: Operation,
     _ checked: CheckedOrder,

@@ -127,7 +127,6 @@ extension Engine {
       : "\(provider.name.text) does not know it"
   }
 
-  /// Writes the result of an operation.
   private func write(
     _ progress: Progress,
     note: String,
@@ -197,7 +196,6 @@ extension Engine {
 }
 
 extension Fault {
-  /// A result that is still unknown, with the fault of the look.
   fileprivate static func stillUnknown(
     _ payment: Payment,
     _ operation: Operation,
@@ -215,7 +213,6 @@ extension Fault {
     return unknown
   }
 
-  /// A result that is still unknown, with the reason.
   fileprivate static func stillUnknown(
     _ payment: Payment,
     _ operation: Operation,

@@ -3,7 +3,6 @@ package import TenderModel
 /// Changes payments and looks them up, with one provider and the journal.
 package struct Engine {
   let env: Env
-  /// The provider that is asked.
   package let provider: any Provider
   let journal: any Journal
   let clock: any Clock
@@ -65,12 +64,10 @@ package struct Engine {
       ?? report.result["refund"]?["status"]?.text ?? report.status.rawValue
   }
 
-  /// The journal's key of a reference.
   func key(_ reference: Reference) -> ReferenceKey {
     ReferenceKey(env: env, provider: provider.name, reference: reference)
   }
 
-  /// Returns an empty payment for a new reference.
   func newPayment(_ reference: Reference) -> Payment {
     Payment(key: key(reference), kind: .payment, merchant: provider.merchant, at: clock.now)
   }

@@ -6,7 +6,6 @@ package enum HTTPMethod: String, Sendable {
   case post = "POST"
 }
 
-/// One HTTP request.
 package struct HTTPRequest: Sendable {
   /// A header field. With `isSecret`, its value appears in no trace.
   package struct Field: Sendable {
@@ -108,7 +107,6 @@ extension HTTPExchange {
   }
 }
 
-/// A factory of message sockets to a provider.
 package protocol SocketExchange: Sendable {
   /// Opens a WebSocket. Throws `not_sent` without a connection, and `provider_error` with the code
   /// `upgrade_refused` if the server refuses.
@@ -119,7 +117,6 @@ package protocol SocketExchange: Sendable {
   ) throws(Fault) -> any MessageSocket
 }
 
-/// A message from a socket.
 package enum SocketMessage: Sendable, Hashable {
   case text(String)
   case binary([UInt8])
@@ -164,7 +161,6 @@ package protocol RedirectVisit: AnyObject {
   /// Waits for a visitor. Returns the query of the visited address; nil if none came in time. Throws if a
   /// signal ends the wait.
   func wait(milliseconds: Int) throws(Fault) -> String?
-  /// Stops listening.
   func close()
 }
 
@@ -176,7 +172,6 @@ package protocol DeviceExchange: Sendable {
   func open(_ address: String, by deadline: Deadline) throws(Fault) -> any ByteStream
 }
 
-/// An event of a stream.
 package enum StreamEvent: Sendable, Hashable {
   case bytes([UInt8])
   /// Nothing arrived in time, or a signal ended the wait.
@@ -184,12 +179,10 @@ package enum StreamEvent: Sendable, Hashable {
   case ended
 }
 
-/// A connection to a device.
 package protocol ByteStream: AnyObject {
   /// Sends all bytes. Throws `device` (`device_disconnected`) if the connection is broken.
   func send(_ bytes: [UInt8]) throws(Fault)
   /// Waits for bytes. Throws `device` if the connection broke.
   func receive(milliseconds: Int) throws(Fault) -> StreamEvent
-  /// Closes the connection.
   func close()
 }

@@ -37,7 +37,6 @@ package protocol Journal: MaintainedJournal {
     by deadline: Deadline,
     _ interruption: any Interruption
   ) throws(Fault) -> (any ReferenceLock)?
-  /// Returns the payment of a reference.
   func payment(_ key: ReferenceKey) throws(Fault) -> Payment?
   /// Writes a new attempt of a new or an existing reference. Returns the payment with its rows.
   ///
@@ -338,17 +337,14 @@ extension Status {
 /// A held lock. It ends when its last reference is released.
 package protocol ReferenceLock: AnyObject {}
 
-/// One line of a payment's history.
 package struct HistoryEntry: Sendable, Hashable {
   /// Milliseconds since 1970.
   package let at: Int
   /// The kind and number of the operation, such as `refund 2`; empty for the journal itself.
   package let operation: String
-  /// The name of the operation's state.
   package let state: String
   /// The operation's amount, in minor units.
   package let amount: Int?
-  /// The payment's status after the event.
   package let status: String
   package let note: String
   /// The writer as `USER@MACHINE`; nil in lines of earlier versions.

@@ -17,9 +17,7 @@ package struct Observation: Sendable, Hashable {
   package var at: Int
   /// The sequence of the operation that it names.
   package var operation: Int
-  /// The observed state.
   package var state: Operation.State
-  /// The provider's name for the state.
   package var providerStatus: String?
   /// The observed amount in minor units; nil without one.
   package var amount: Int?
@@ -28,7 +26,6 @@ package struct Observation: Sendable, Hashable {
   /// The part of `refunded` that no refund of this journal explained when the provider was asked. If nil,
   /// `Payment.add` computes it.
   package var elsewhere: Int?
-  /// Whether the mandate was revoked.
   package var isRevoked = false
   package var currency: Currency?
   /// The provider's id of the payment or operation.
@@ -56,7 +53,6 @@ package struct Observed: Sendable, Hashable {
 
   package init() {}
 
-  /// Adds an observation.
   package mutating func join(_ seen: Observation) {
     refunded = max(refunded, seen.refunded ?? 0)
     elsewhere = max(elsewhere, seen.elsewhere ?? 0)

@@ -31,7 +31,6 @@ package struct Operation: Sendable {
   package var isRest = false
   /// The idempotency key of its request; nil if the provider takes none.
   package var key: String?
-  /// The id that the provider gave.
   package var id: String?
   package var state = State.prepared
   /// The member of `content` with the name of the holder of the card or account.
@@ -80,10 +79,8 @@ package struct Operation: Sendable {
       }
     }
 
-    /// The text of a secret preparation.
     package var secret: String? { if case .secret(let text) = self { text } else { nil } }
 
-    /// The text of a plain preparation.
     package var plain: String? { if case .plain(let text) = self { text } else { nil } }
   }
 
@@ -125,7 +122,6 @@ package struct Operation: Sendable {
     }
   }
 
-  /// The known effect of an operation on money.
   package enum Effect: String, Sendable { case none, unknown, done }
 
   /// Whether it undoes a capture or a hold.

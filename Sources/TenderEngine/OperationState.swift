@@ -19,7 +19,6 @@ extension Operation {
     /// It succeeded, and the provider took it back.
     case returned
 
-    /// The state's name in the journal and in records.
     package enum Name: String, Sendable, Hashable, CaseIterable {
       case prepared, sent, waiting, processing, succeeded, declined, cancelled, expired, failed
       case returned
@@ -40,7 +39,6 @@ extension Operation {
       }
     }
 
-    /// The action that the payer has to do.
     package var action: PayerAction? { if case .waiting(let action) = self { action } else { nil } }
 
     /// The time of the send, while the result is unknown.

@@ -145,7 +145,6 @@ package enum Order: Sendable {
   /// The question before it is sent; nil for a change of an earlier order's payment.
   package var question: String? { placed?.question }
 
-  /// The kind of the operation that it makes.
   package var kind: Operation.Kind {
     switch self {
     case .capture: .capture
@@ -157,7 +156,6 @@ package enum Order: Sendable {
 
 /// The engine's view of an order that begins a payment.
 protocol PlacedOrder: Sendable {
-  /// The reference of the new payment.
   var reference: Reference { get }
   var makes: Payment.Kind { get }
   var operation: Operation.Kind { get }
@@ -166,9 +164,7 @@ protocol PlacedOrder: Sendable {
   var currency: Currency? { get }
   /// The members that must match in two orders under one reference.
   var content: JSONObject { get }
-  /// The card or account of the order.
   var card: Instrument? { get }
-  /// The question that a person confirms.
   var question: String { get }
   /// The payment that a refund at a reader belongs to.
   var link: Reference? { get }
@@ -206,7 +202,6 @@ package struct RefundRequest: Sendable {
   package var name: Reference?
   /// The text on the payer's statement; nil for one made from the payment's reference.
   package var statement: String?
-  /// The reason for the provider's record; nil without one.
   package var reason: String?
   /// Whether a person agreed to a second refund without a name.
   package var isFurtherApproved = false
@@ -243,7 +238,6 @@ package struct SaleOrder: PlacedOrder {
   package var gratuityMenu: [Int] = []
   /// Whether the authorization captures as well.
   package var captures = true
-  /// Whether a part of the amount is accepted.
   package var acceptsPart = false
   /// The receipt of the refunded payment, in its documented fields.
   package var original: JSONObject?

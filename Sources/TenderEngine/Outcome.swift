@@ -26,7 +26,6 @@ package struct Outcome: Sendable, Priced {
   package var providerStatus: String?
   /// The sum of all refunds of the payment so far in minor units, if the provider gives it.
   package var refundedAmount: Int?
-  /// The refunds that the provider lists.
   package var refunds: [SeenRefund] = []
   /// Whether a reversal was a void: the provider had not settled the payment yet.
   package var isVoid = false
@@ -38,7 +37,6 @@ package struct Outcome: Sendable, Priced {
   /// for the same.
   package var shown: JSONObject?
 
-  /// A refund in a provider's list.
   package struct SeenRefund: Sendable, Hashable {
     package var id: String
     package var state: Operation.State

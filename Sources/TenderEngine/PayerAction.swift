@@ -25,10 +25,8 @@ package struct PayerAction: Sendable, Hashable {
     self.init(type, members)
   }
 
-  /// A member of the action.
   package subscript(_ name: String) -> JSON? { members[name] }
 
-  /// The action as a record shows it.
   package var json: JSON {
     .object(JSONObject([.init(key: "type", value: .string(type))] + members.members))
   }

@@ -21,7 +21,6 @@ package struct Payment: Sendable, Priced {
   /// The sequences of the operations with changes that are not written yet.
   package private(set) var changed: Set<Int> = []
   package private(set) var observed = Observed()
-  /// Observations that are not written yet.
   package private(set) var unwritten: [Observation] = []
   /// When its current attempt was recorded, in milliseconds since 1970.
   package var createdAt: Int
@@ -52,7 +51,6 @@ package struct Payment: Sendable, Priced {
   package var provider: ProviderName { key.provider }
   package var reference: Reference { key.reference }
 
-  /// An operation by its sequence.
   package subscript(sequence: Int) -> Operation? {
     operations.first { $0.sequence == sequence }
   }
@@ -143,7 +141,6 @@ package struct Payment: Sendable, Priced {
     return observed.at >= changed ? observed.providerStatus : nil
   }
 
-  /// The state computed from the operations and observations.
   package var state: PaymentState { PaymentState(operations, observed) }
 
   /// The current attempt: the last one.
@@ -161,7 +158,6 @@ package struct Payment: Sendable, Priced {
   /// The refunds and voids of the current attempt.
   package var reversals: [Operation] { followers.filter(\.isReversal) }
 
-  /// The operations whose result is unknown.
   package var unknowns: [Operation] { operations.filter(\.isUnknown) }
 
   /// The order of the current attempt.

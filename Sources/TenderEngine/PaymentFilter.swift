@@ -84,7 +84,6 @@ package struct PaymentFilter: Sendable {
       ? places == 0 && statuses.allSatisfy { !$0.isFinal } : places == 1 && statuses.isEmpty
   }
 
-  /// Whether a payment matches.
   package func lets(_ payment: Payment) -> Bool {
     let state = payment.state
     return env.map { $0 == payment.env } ?? true
@@ -182,7 +181,6 @@ package enum SearchTerm {
     case range(String, String)
     case anyOf([String], orFrom: String, to: String)
 
-    /// Terms with this beginning.
     fileprivate static func beginning(_ term: String) -> Query {
       .range(term, SearchTerm.end(of: term))
     }
@@ -193,7 +191,6 @@ package enum SearchTerm {
   /// The number of words of a text from which the index has a term.
   private static let words = 16
 
-  /// Returns the terms of a payment.
   package static func all(of payment: Payment) -> Set<String> {
     var terms: Set<String> = [
       "r:" + cut(backwards(payment.reference.text)), "e:" + payment.env.rawValue,
@@ -242,7 +239,6 @@ package enum SearchTerm {
   /// Returns whether payments of earlier versions can lack a term.
   package static func isLater(_ term: String) -> Bool { term.hasPrefix("a:") }
 
-  /// The term of a member, from its name and value.
   fileprivate static func term(_ kind: String, _ name: String, _ value: String) -> String {
     kind + cut(name) + "=" + cut(value)
   }
@@ -250,7 +246,6 @@ package enum SearchTerm {
   /// The text that sorts after every text with this beginning.
   package static func end(of beginning: String) -> String { beginning + "\u{10FFFF}" }
 
-  /// The part of a text that is indexed.
   fileprivate static func cut(_ text: String) -> String {
     text.utf8.count <= limit ? text : String(text.unicodeScalars.prefix(limit))
   }
@@ -271,7 +266,6 @@ package enum SearchTerm {
     return word.isEmpty ? text : String(word)
   }
 
-  /// The beginnings of a text at each word.
   private static func beginnings(of text: String) -> [String] {
     starts(of: text.lowercased()).prefix(words).map { String($0.unicodeScalars.prefix(limit)) }
   }

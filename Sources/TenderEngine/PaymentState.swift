@@ -260,7 +260,6 @@ package struct PaymentState: Sendable, Hashable {
 
   // MARK: Remaining amounts
 
-  /// The amount that can still be captured.
   package var leftToCapture: Int {
     captured > 0 || status != .requiresConfirmation ? 0 : authorized - released
   }
@@ -270,7 +269,6 @@ package struct PaymentState: Sendable, Hashable {
     returned > 0 ? 0 : max(0, captured - reversed - refunded - refunding)
   }
 
-  /// Whether the payer's money was captured.
   package var isCaptured: Bool { captured > 0 }
 
   /// Whether a hold waits for the merchant.

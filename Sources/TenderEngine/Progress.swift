@@ -3,7 +3,6 @@ package import TenderModel
 /// The link from a provider to the engine while the provider works on an operation.
 package final class Progress {
   package private(set) var payment: Payment
-  /// The sequence of the operation.
   package let sequence: Int
   /// Whether this run recorded a request that can move money as sent.
   package private(set) var hasSent = false
@@ -37,7 +36,6 @@ package final class Progress {
 
   private var journal: any Journal { driver.journal }
 
-  /// The operation that the provider works on.
   package var operation: Operation {
     payment[sequence] ?? Operation(.charge, at: 0)
   }

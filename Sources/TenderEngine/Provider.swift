@@ -59,7 +59,6 @@ package protocol Provider: Sendable {
 
 /// A provider's abilities as data, for the engine, help and refusals.
 package struct Traits: Sendable {
-  /// The kinds of operations that the provider supports.
   package var kinds: [Operation.Kind]
   /// Whether an idempotency key is sent with each request that can move money.
   package var takesKeys: Bool
@@ -75,7 +74,6 @@ package struct Traits: Sendable {
   package var cancelsCaptured: Bool
   /// Whether a whole refund without the card is a void.
   package var refundsByVoid: Bool
-  /// Whether payments can be looked up.
   package var canLookUp: Bool
   /// Whether payments are made at a reader. A sale that is under way there can be asked to stop.
   package var isAtReader: Bool
@@ -134,7 +132,6 @@ extension Provider {
 }
 
 extension Fault {
-  /// An ability that a provider does not have.
   package static func unsupportedOperation(_ provider: ProviderName, _ what: String) -> Fault {
     Fault(
       .unsupported,
@@ -158,7 +155,6 @@ package protocol SearchFlow: Sendable {
   ) throws(Fault) -> (found: [Outcome], searched: Int, total: Int?)
 }
 
-/// The query of a look-up.
 package struct LookUp: Sendable, Hashable {
   package var id: String?
   package var reference: Reference?
@@ -186,7 +182,6 @@ package enum Finding: Sendable {
   case absent
   /// It provably had no effect, and cannot have one later. The fault has the reason.
   case refuted(Fault)
-  /// The provider cannot be asked about it.
   case cannotLook
 }
 

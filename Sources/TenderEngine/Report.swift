@@ -32,7 +32,6 @@ package struct Report: Sendable, Priced {
   package var idempotencyKey: String?
   /// `journal`, if the provider was not asked, or does not have the payment.
   package var source: String?
-  /// The provider's name for its status.
   package var providerStatus: String?
   /// The fault of a journal that failed after the outcome was known.
   package var warning: Fault?

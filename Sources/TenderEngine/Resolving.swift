@@ -50,7 +50,6 @@ extension Journal {
 }
 
 extension Payment {
-  /// Returns the operation to resolve.
   fileprivate func resolvable(_ chosen: Int?) throws(Fault) -> Operation {
     let open = operations.filter { $0.isUnknown }
     // These neither end by themselves nor can continue: accepted and not finished, or held without the data

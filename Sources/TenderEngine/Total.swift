@@ -49,7 +49,6 @@ package struct Totals: Sendable {
 
   package init() {}
 
-  /// Adds a sum to its group.
   package mutating func add(
     _ group: String,
     payments: Int = 1,

@@ -18,7 +18,6 @@ struct AsideOutcome {
   private let row: Int
   /// The database's version that it replaces; nil for an entry of version 1.
   let over: Int?
-  /// The sequence of its operation.
   let sequence: Int
   /// The operations, by sequence, whose stored preparations stay.
   private let prepared: Set<Int>
@@ -79,7 +78,6 @@ struct AsideOutcome {
     prepared = Set((sequences ?? entry["prepared"]?.array ?? []).compactMap(\.wholeNumber))
   }
 
-  /// Returns the entry for a journal with this name.
   func entry(in name: String) -> JSON {
     [
       "journal": .string(name), "row": .integer(row), "over": .integer(over ?? 0),

@@ -62,7 +62,6 @@ struct Checksum {
     return sum.text(key: key)
   }
 
-  /// Returns random bytes.
   static func randomBytes(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     unsafe randombytes_buf(&bytes, bytes.count)

@@ -7,7 +7,6 @@ import TenderModel
 /// The file is beside the folder and has its name, so it moves with the files there. It has one line in one
 /// disk sector, written in place after each durable commit.
 final class HighWaterMark {
-  /// The content of the mark.
   struct Position {
     /// The journal's name, created with it.
     var journal: String
@@ -27,7 +26,6 @@ final class HighWaterMark {
   /// The path to read while there is no file at `path`. The folder for marks may have been set later.
   fileprivate let earlierPath: String?
   private var descriptor: Int32?
-  /// The position that was written last.
   private var last: Position?
 
   /// Creates the mark of a folder, beside it or in a folder for marks. `isShared`: its journal is a database.

@@ -23,10 +23,8 @@ package struct LegacyAttempt {
   private let kind: Payment.Kind
   private let status: Status
   private let content: JSONObject
-  /// The preparation as stored.
   private let preparation: Operation.Preparation?
 
-  /// Reads an old row; nil if it is invalid.
   package init?(_ row: Row, preparation: String?) {
     guard let env = row.text("env").flatMap(Env.init(rawValue:)),
       let status = row.text("status").flatMap(Status.init(rawValue:)),
@@ -237,7 +235,6 @@ package struct LegacyAttempt {
     return operation
   }
 
-  /// Returns one of several refunds.
   private func part(_ members: JSONObject, isLast: Bool) -> Operation {
     var operation = follower(
       members["is_void"]?.truth == true ? .void : .refund,

@@ -2,7 +2,6 @@ package import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// An operation as a row of the `operation` table, and back.
 package enum OperationRow {
   private static let table = Table<Operation>([
     .init("sequence", { $0.sequence }, { $0.sequence = $1 }),
@@ -42,10 +41,8 @@ package enum OperationRow {
     LEFT JOIN preparation x ON x.row = o.row
     """
 
-  /// Returns the values of the columns.
   package static func values(_ operation: Operation) -> Row { table.row(operation) }
 
-  /// Returns whether a row of `select` matches its checksum.
   static func isWhole(_ row: Row) -> Bool {
     row.isSummed(with: [row.text("preparation")])
   }
@@ -107,7 +104,6 @@ package enum OperationRow {
   }
 }
 
-/// An observation as a row of the `observation` table, and back.
 package enum ObservationRow {
   private static let table = Table<Observation>([
     .init("at", time: { $0.at }, { $0.at = $1 }),
@@ -126,7 +122,6 @@ package enum ObservationRow {
   /// The columns, without the rows' numbers and the checksum.
   package static var columns: Columns { table.columns }
 
-  /// Returns the values of the columns.
   package static func values(_ seen: Observation) -> Row { table.row(seen) }
 
   /// Reads the observation of a row; nil if it is invalid.
@@ -191,7 +186,6 @@ extension Fault: Storable {
     return object.value
   }
 
-  /// Reads a stored error.
   init?(stored object: JSONObject) {
     guard let kind = object.text("kind").flatMap(Fault.Kind.init(rawValue:)),
       let code = object.text("code"), let message = object.text("message")
@@ -210,14 +204,12 @@ extension Fault: Storable {
 extension Operation.Preparation {
   private static let plainMark = "plain:"
 
-  /// Reads a stored preparation.
   package init(stored text: String) {
     self =
       text.hasPrefix(Self.plainMark)
       ? .plain(String(text.dropFirst(Self.plainMark.count))) : .secret(text)
   }
 
-  /// The preparation as stored.
   package var stored: String {
     switch self {
     case .secret(let text): text

@@ -30,7 +30,6 @@ enum PlainFile {
     var text: String { "\(device)/\(number)" }
   }
 
-  /// Returns the identity of the file at a path; nil if there is none.
   static func identity(at path: String) -> Identity? {
     var status = stat()
     return unsafe lstat(path, &status) == 0 ? Identity(status) : nil
@@ -87,7 +86,6 @@ enum PlainFile {
     return Array(bytes.prefix(got))
   }
 
-  /// Writes bytes. Returns whether all of them were written.
   static func write(_ bytes: [UInt8], to descriptor: Int32, at position: Int) -> Bool {
     var done = 0
     while done < bytes.count {
@@ -117,7 +115,6 @@ enum PlainFile {
     return sync(descriptor)
   }
 
-  /// Returns a file's size in bytes.
   static func size(of descriptor: Int32) -> Int {
     status(of: descriptor).map { Int($0.st_size) } ?? 0
   }

@@ -152,10 +152,8 @@ struct Table<Source>: Sendable {
     )
   }
 
-  /// Returns the values of the columns.
   func row(_ source: Source) -> Row { Row(columns, fields.map { $0.get(source) }) }
 
-  /// Sets the members of a source from a row.
   func read(_ row: Row, into source: inout Source) {
     for field in fields { field.set(&source, row[field.name]) }
   }
@@ -203,7 +201,6 @@ package struct Row: Sendable {
   /// Returns the time in a column, in milliseconds since 1970; 0 if there is none.
   func time(_ name: String) -> Int { self[name].time }
 
-  /// Returns the object in a column, with its members in order.
   func object(_ name: String) -> JSONObject? { self[name].object }
 
   /// The row as JSON by the names of its columns, without null values.
@@ -229,7 +226,6 @@ package struct Row: Sendable {
     columns.place(of: "sum") == nil || text("sum") == sum(parts)
   }
 
-  /// Returns the row with only these columns.
   package func only(_ columns: Columns) -> Row {
     Row(columns, columns.names.map { self[$0] })
   }
@@ -274,7 +270,6 @@ extension Database.Value {
 
   var object: JSONObject? { text.flatMap { JSONReader.read($0)?.object } }
 
-  /// The value as JSON.
   package var json: JSON {
     switch self {
     case .null: .null

@@ -27,7 +27,6 @@ extension SQLiteJournal {
     }
   }
 
-  /// Returns the names of a table's columns.
   private func names(of table: String) throws(Fault) -> Set<String> {
     let found = try database.all("SELECT name FROM pragma_table_info(?)", [.text(table)])
     return Set(found.compactMap(\.[0].text))

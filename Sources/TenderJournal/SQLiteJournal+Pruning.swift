@@ -2,7 +2,6 @@ package import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// Deletes old payments.
 extension SQLiteJournal {
   package func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
     try number("SELECT count(*) FROM (\(Self.prunable(before: time, filter)))") ?? 0

@@ -28,17 +28,14 @@ extension SQLiteJournal {
     try database.all(statement.sqlite, statement.values).compactMap { Row(columns, read: $0) }
   }
 
-  /// Returns the first number of a statement; nil if it has no result.
   func number(_ statement: Statement) throws(Fault) -> Int? {
     try database.first(statement.sqlite, statement.values)?.first?.integer
   }
 
-  /// Returns the first payment's row that meets a condition.
   func row(_ condition: Statement) throws(Fault) -> Row? {
     try all(PaymentRow.stored, "\(PaymentRow.select) WHERE \(condition)").first
   }
 
-  /// Returns the rows of a payment's operations, in order.
   func operations(of payment: Int) throws(Fault) -> [Row] {
     try all(
       OperationRow.stored,
@@ -233,7 +230,6 @@ package enum EventRow {
     table.row((line, payment, entry, sum))
   }
 
-  /// Returns the line of a row of `event`.
   package static func entry(_ row: Row) -> HistoryEntry {
     HistoryEntry(
       at: row.number("at") ?? 0,

@@ -55,7 +55,6 @@ extension SQLiteJournal {
     )
   }
 
-  /// Writes an observation of a payment.
   func insert(_ seen: Observation, of payment: Int) throws(Fault) {
     var seen = seen
     seen.providerStatus = seen.providerStatus.map { redactor.redact($0, foreign: true) }

@@ -42,7 +42,6 @@ extension SQLiteJournal {
     payment = next
   }
 
-  /// The result of a write.
   struct Written {
     /// The row of the payment, and the rows of new operations by sequence.
     var payment = 0
@@ -165,10 +164,8 @@ extension SQLiteJournal {
     return true
   }
 
-  /// A stored payment.
   private typealias Found = (row: Row, operations: [Row])
 
-  /// Returns the stored payment; nil for a new one.
   private func found(_ payment: Payment, over version: Int) throws(Fault) -> Found? {
     guard payment.row > 0 else { return nil }
     guard let row = try row("p.row = \(payment.row)") else {
@@ -184,7 +181,6 @@ extension SQLiteJournal {
     return (row, operations)
   }
 
-  /// An operation to write.
   private struct Draft {
     let sequence: Int
     /// The stored row.
@@ -285,7 +281,6 @@ extension SQLiteJournal {
     return SearchTerm.all(of: try PaymentRow.payment(found.row, found.operations))
   }
 
-  /// Adds terms of a payment.
   func index(_ terms: Set<String>, _ payment: Int, _ created: Int) throws(Fault) {
     for term in terms.sorted() {
       try database.query(
@@ -295,7 +290,6 @@ extension SQLiteJournal {
     }
   }
 
-  /// Deletes terms of a payment.
   func forget(_ terms: Set<String>, _ payment: Int, _ created: Int) throws(Fault) {
     for term in terms.sorted() {
       try database.query(

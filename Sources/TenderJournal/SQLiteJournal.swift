@@ -31,7 +31,6 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
   private(set) var lockFile: PlainFile.Identity?
   /// The journal's name, created with it. An accepted copy gets a new one.
   var name = ""
-  /// The waiting outcomes, by reference.
   var waiting: [ReferenceKey: AsideOutcome] = [:]
   /// The search terms of the payment written last.
   var indexed: Indexed?

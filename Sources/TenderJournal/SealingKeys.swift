@@ -28,7 +28,6 @@ final class SealingKeys: @unchecked Sendable {
 
   deinit { if let descriptor { PlainFile.close(descriptor) } }
 
-  /// Returns the file; nil if it does not exist.
   private func opened() throws(Fault) -> Int32? {
     if let descriptor { return descriptor }
     guard PlainFile.exists(path) else { return nil }
@@ -137,7 +136,6 @@ final class SealingKeys: @unchecked Sendable {
     return PlainFile.write(zeros, to: file, at: slot * Self.size)
   }
 
-  /// Returns whether a place has a key.
   func has(_ slot: Int) -> Bool {
     guard let file = try? opened() else { return false }
     let there = PlainFile.read(file, Self.nameSize, at: slot * Self.size) ?? []

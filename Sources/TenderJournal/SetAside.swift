@@ -16,7 +16,6 @@ package final class SetAside {
 
   package let path: String
   private var descriptor: Int32?
-  /// The slot of each attempt's row.
   private var slots: [Int: Int] = [:]
 
   package init(path: String) { self.path = path }

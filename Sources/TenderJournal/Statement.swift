@@ -18,7 +18,6 @@ struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol 
 
   init(stringInterpolation statement: Statement) { self = statement }
 
-  /// The text for PostgreSQL.
   var sql: String {
     var count = 0
     return text { type in
@@ -27,7 +26,6 @@ struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol 
     }
   }
 
-  /// The text for SQLite.
   var sqlite: String { text { _ in "?" } }
 
   private func text(_ placeholder: (_ type: String) -> String) -> String {
@@ -113,7 +111,6 @@ extension Statement {
   }
 }
 
-/// The rows of a result.
 typealias Rows = [[Database.Value]]
 
 extension String {

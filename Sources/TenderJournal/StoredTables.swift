@@ -20,7 +20,6 @@ enum StoredTables {
     /// The columns that must not be null, by their first names.
     let required: Set<String>
 
-    /// Returns the definitions of columns as an SQL list.
     func list(_ columns: Columns, without left: String = "") -> String {
       columns.names.filter { $0 != left }.map { definition($0, columns) }.joined(separator: ", ")
     }

@@ -3,7 +3,6 @@ import TenderModel
 
 /// The parts of a statement that sums payments, which both journals share.
 struct TotalsQuery {
-  /// The alias of the payments.
   let alias: String
   /// The text before the name of a table.
   var schema = ""

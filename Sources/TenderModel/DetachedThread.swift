@@ -49,7 +49,6 @@ package enum DetachedThread {
   }
 }
 
-/// The closure that a thread runs.
 private final class ThreadBody {
   private let body: @Sendable () -> Void
 

@@ -13,7 +13,6 @@ package struct Fault: Error, Sendable, Hashable {
     case hungUp = "hung_up"
   }
 
-  /// The known effect on money.
   package enum Effect: String, Sendable, Hashable {
     /// The money provably did not move.
     case none
@@ -25,7 +24,6 @@ package struct Fault: Error, Sendable, Hashable {
   package enum Retry: String, Sendable, Hashable, CaseIterable {
     /// Run the same command again now. It continues where the last one stopped.
     case sameCommand = "same_command"
-    /// Look up the payment.
     case look
     /// Run the same command again later.
     case later
@@ -43,7 +41,6 @@ package struct Fault: Error, Sendable, Hashable {
   package var cause: Cause?
   /// The message. It names the typed value, begins with a lower-case letter and has no full stop.
   package var message: String
-  /// The next step for the operator.
   package var hint: String?
   /// The provider's answer, in its documented names.
   package var result: JSONObject?
@@ -136,12 +133,10 @@ extension Fault {
     Fault(.usage, code: "bad_options", message, hint: hint)
   }
 
-  /// A required option is missing.
   package static func missingOption(_ message: String, hint: String? = nil) -> Fault {
     Fault(.usage, code: "missing_option", message, hint: hint)
   }
 
-  /// An operand is missing, extra or unusable.
   package static func badOperand(_ message: String, hint: String? = nil) -> Fault {
     Fault(.usage, code: "bad_operand", message, hint: hint)
   }
@@ -151,14 +146,12 @@ extension Fault {
     Fault(.usage, code: "bad_file", message, hint: hint)
   }
 
-  /// An address cannot be used.
   package static func badAddress(_ message: String, hint: String? = nil) -> Fault {
     Fault(.usage, code: "bad_address", message, hint: hint)
   }
 }
 
 extension Fault.Kind {
-  /// Whether a signal stopped the command.
   package var isStop: Bool { self == .interrupted || self == .terminated || self == .hungUp }
 
   /// The exit status (man/tender-exit-codes.7). A number is never reused.

@@ -7,7 +7,6 @@ extension Fault {
     case cardNumberInInput
     case connectionClosed
     case credentialsMissing
-    /// Another process uses the device.
     case deviceInUse
     /// Another request is working on the same payment, or the payment's state forbids this one.
     case genericConflict
@@ -19,7 +18,6 @@ extension Fault {
     case journalUnreachable
     case noFields
     case noInstrument
-    /// There is no authorization to capture.
     case nothingHeld
     /// The provider refused the request. That proves nothing about an earlier request.
     case refused

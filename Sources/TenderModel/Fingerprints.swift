@@ -47,7 +47,6 @@ struct Fingerprints: Sendable {
     standing.append(Print(key: value, count: bytes.count, value: value))
   }
 
-  /// Returns whether the bytes are one of the words.
   func holdsWord(_ bytes: some Collection<UInt8>) -> Bool {
     guard standing.contains(where: { $0.count == bytes.count }) else { return false }
     let value = Self.value(of: bytes)

@@ -54,7 +54,6 @@ package struct Reference: Sendable, Hashable {
 extension Reference: CustomStringConvertible {
   package var description: String { text }
 
-  /// The reference in quotes for a message.
   package var quotedForMessage: String { text.quotedForMessage }
 }
 

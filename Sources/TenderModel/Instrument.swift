@@ -38,7 +38,6 @@ package enum Instrument: Sendable {
   }
 }
 
-/// A checked payment card.
 package final class Card: Sendable {
   package let number: SharedSecret
   package let securityCode: SharedSecret
@@ -83,7 +82,6 @@ package final class Card: Sendable {
   }
 }
 
-/// A month of a year.
 package struct YearMonth: Sendable, Hashable {
   package let year: Int
   package let month: Int
@@ -93,7 +91,6 @@ package struct YearMonth: Sendable, Hashable {
     self.month = month
   }
 
-  /// Returns whether this month comes before another.
   package func isBefore(_ other: YearMonth) -> Bool { (year, month) < (other.year, other.month) }
 }
 
@@ -121,14 +118,11 @@ package struct Expiration: Sendable, Hashable {
     self.month = YearMonth(year: year < 100 ? 2000 + year : year, month: month)
   }
 
-  /// The month with two digits.
   package var monthText: String { String(100 + month.month).suffix(2).description }
 
-  /// The year with four digits.
   package var yearText: String { String(month.year) }
 }
 
-/// A checked bank account for ACH.
 package final class BankAccount: Sendable {
   /// The two account types of ACH.
   package enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -166,7 +160,6 @@ package final class BankAccount: Sendable {
   }
 }
 
-/// A payer of cash at a barcode.
 package struct CashPayer: Sendable, Hashable {
   package let name: String
   package let contact: String
@@ -184,7 +177,6 @@ package struct CashPayer: Sendable, Hashable {
   }
 }
 
-/// Checks of contact details.
 package enum Contact {
   /// Returns whether a text has the shape of an e-mail address: one `@`, a dot after it, no spaces.
   package static func isEmail(_ text: String) -> Bool {
@@ -248,7 +240,6 @@ extension Digits {
 }
 
 extension String {
-  /// Whether the text has only spaces.
   package var isBlank: Bool { allSatisfy(\.isWhitespace) }
 }
 

@@ -11,7 +11,6 @@ package enum JSON: Sendable, Hashable {
 }
 
 extension JSON {
-  /// The text of a string; nil for any other value.
   package var text: String? {
     if case .string(let text) = self { text } else { nil }
   }
@@ -80,7 +79,6 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
 
 /// The ordered members of a JSON object.
 package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-  /// One name and its value.
   package struct Member: Sendable, Hashable {
     package var key: String
     package var value: JSON
@@ -121,7 +119,6 @@ package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     return members.firstIndex { $0.key.utf8.count == length && $0.key == key }
   }
 
-  /// Returns a member's text; nil if it is not a string.
   package func text(_ key: String) -> String? { self[key]?.text }
 
   /// Returns the same members, with those in `names` first and in that order.

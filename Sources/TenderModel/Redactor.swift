@@ -5,7 +5,6 @@ private import Synchronization
 /// Records, faults, traces and the journal pass their text through a redactor. So a secret that a provider
 /// echoes is not printed. The redactor stores keyed fingerprints, not secrets. It takes linear time.
 package final class Redactor: Sendable {
-  /// The learned secrets.
   struct Known {
     /// Secrets that are replaced everywhere, in each form in which an echo may contain them.
     var anywhere = Fingerprints()
@@ -147,7 +146,6 @@ package final class Redactor: Sendable {
   /// Allows an id that only looks like a card number.
   package func exempt(_ id: String) { known.withLock { _ = $0.exempt.insert(id) } }
 
-  /// Returns whether a text contains a learned secret.
   package func holdsSecret(_ text: String) -> Bool {
     let known = known.withLock { $0 }
     let bytes = Array(text.utf8)
@@ -239,7 +237,6 @@ package final class Redactor: Sendable {
     }
   }
 
-  /// Returns the fault with its texts redacted.
   package func redact(_ fault: Fault) -> Fault {
     var shown = fault
     shown.message = redact(fault.message)

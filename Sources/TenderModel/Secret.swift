@@ -50,7 +50,6 @@ package struct Secret: ~Copyable, @unchecked Sendable {
 
   deinit { unsafe GuardedMemory.giveBack(storage) }
 
-  /// The number of bytes.
   package var count: Int { length.load(ordering: .acquiring) }
 
   /// Overwrites the bytes now, for every owner.

@@ -1,4 +1,3 @@
-/// The time of the simulated clock.
 package enum SimulatedTime: Sendable, Hashable {
   /// A fixed time, in milliseconds since 1970.
   case standing(Int)

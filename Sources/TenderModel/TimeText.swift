@@ -1,4 +1,3 @@
-/// A length of time as options take it.
 package enum TimeText {
   /// Milliseconds of `500ms`, `30s`, `5m`, `1h`, `2d` or plain seconds; at most `most`, or a day.
   ///

@@ -1,8 +1,6 @@
 import TenderModel
 
-/// A value in the ledger.
 protocol BookedValue {
-  /// Reads a value; nil if it is not one.
   init?(booked: JSON)
   var booked: JSON { get }
 }

@@ -2,7 +2,6 @@ package import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// The faults that strike at a point.
 struct Strike {
   /// The name of the effect in place of the answer, or on it; nil for none.
   var what: String?
@@ -28,7 +27,6 @@ package final class FaultPlan {
   private var request: SimulatedRequest?
   /// The first point that the request came to; nil for a request that the provider does not know.
   var matched: String?
-  /// The faults that have struck it.
   private(set) var struck: [String] = []
   /// The faults that have struck anything in this process.
   private var used: Set<String> = []

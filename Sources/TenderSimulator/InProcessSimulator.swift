@@ -57,7 +57,6 @@ extension InProcessSimulator {
     return reaction
   }
 
-  /// Passes a socket to its provider.
   package func upgrade(path: String, query: String) throws(Fault) -> UpgradeReaction {
     try keepTime()
     parts.faults.begin(nil)

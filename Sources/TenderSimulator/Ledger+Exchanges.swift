@@ -51,7 +51,6 @@ struct SimulatedExchange {
     }
   }
 
-  /// Adds a body under a name.
   mutating func add(_ name: String, _ body: [UInt8]) {
     guard !body.isEmpty else { return }
     let read = body.count <= 65_536 ? JSONReader.read(body) : nil
@@ -90,7 +89,6 @@ struct SimulatedExchange {
     }
   }
 
-  /// Adds what was done on a socket.
   mutating func add(_ reactions: [SocketReaction]) {
     for reaction in reactions {
       switch reaction {
@@ -147,7 +145,6 @@ struct SimulatedExchange {
 }
 
 extension HTTPReaction.End {
-  /// The word for it in an exchange.
   fileprivate var text: String {
     switch self {
     case .whole: "whole"

@@ -51,14 +51,12 @@ package final class Ledger {
     try database.execute("DELETE FROM thing WHERE kind <> '\(SimulatedSigner.kind)'")
   }
 
-  /// Whether things of a kind are saved.
   static func isSaved(_ kind: String) -> Bool {
     ![SimulatedSigner.kind, "exchange"].contains(kind)
   }
 
   private static let saved = "kind NOT IN ('\(SimulatedSigner.kind)', 'exchange')"
 
-  /// Returns the number of things that are saved.
   func size() throws(Fault) -> Int {
     try database.first("SELECT count(*) FROM thing WHERE \(Self.saved)")?.first?.integer ?? 0
   }
@@ -219,7 +217,6 @@ package final class Ledger {
     ).compactMap { $0[0].text.flatMap { JSONReader.read($0)?.object } }
   }
 
-  /// Deletes the things of a kind up to an id.
   func delete(_ kind: String, upTo id: String) throws(Fault) {
     try database.query(
       "DELETE FROM thing WHERE kind = ? AND id <= ?",

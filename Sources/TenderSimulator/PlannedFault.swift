@@ -24,14 +24,12 @@ package struct PlannedFault: Sendable, Hashable {
   /// The reference or text that a request must contain; nil for any.
   let about: String?
 
-  /// The value after the `=`.
   enum Value: Hashable, Sendable {
     /// A number of bytes, or of bytes a second.
     case number(Int)
     case latency(Latency)
   }
 
-  /// The delay of an answer, in milliseconds.
   enum Latency: Hashable, Sendable {
     case fixed(Int)
     case uniform(ClosedRange<Int>)

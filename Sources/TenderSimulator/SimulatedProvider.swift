@@ -3,7 +3,6 @@ package import TenderModel
 
 /// The reaction of the simulated server to an HTTP request.
 package struct HTTPReaction {
-  /// The end of an answer.
   package enum End: Sendable, Hashable {
     case whole
     /// The connection closes after some bytes of the body.
@@ -12,9 +11,7 @@ package struct HTTPReaction {
     case close
     /// The connection is reset without an answer.
     case reset
-    /// No answer comes.
     case silence
-    /// There is no connection.
     case unreachable
   }
 
@@ -26,13 +23,11 @@ package struct HTTPReaction {
   /// Bytes of the body a second; nil for all at once.
   package var rate: Int?
 
-  /// An answer without any fault.
   package static func answer(_ response: HTTPResponse) -> HTTPReaction {
     HTTPReaction(response: response)
   }
 }
 
-/// The reaction of the simulated server on a socket.
 package enum SocketReaction: Equatable {
   case send(String)
   /// A message that is cut after some bytes, and the end of the connection.
@@ -44,16 +39,13 @@ package enum SocketReaction: Equatable {
   case silence
 }
 
-/// One connected client of a simulated socket.
 package protocol SocketSession: AnyObject {
   func receive(_ text: String) throws(Fault) -> [SocketReaction]
 }
 
-/// The reaction to an upgrade request.
 package enum UpgradeReaction {
   case accept(any SocketSession)
   case refuse(status: Int)
-  /// There is no connection.
   case unreachable
 }
 
@@ -64,7 +56,6 @@ package struct SimulatorWorld: Sendable {
   package var clock: any Clock
   package var randomness: any Randomness
   package var options: SimulatorOptions
-  /// The simulated providers.
   package var providers: [any SimulatedProvider]
   /// Public keys of clients by their ids, as PEM text. Signatures by them are accepted.
   package var trustedKeys: [String: String] = [:]
@@ -104,16 +95,12 @@ package struct SimulatedRequest {
 
 /// The session of a simulated device with one client, for example of a card reader.
 package protocol DeviceSession: AnyObject {
-  /// Returns the reactions to a new connection.
   func greet() -> [DeviceReaction]
-  /// Returns the reactions to some bytes.
   func receive(_ bytes: [UInt8]) -> [DeviceReaction]
 }
 
-/// A reaction of a simulated device.
 package enum DeviceReaction: Equatable {
   case send([UInt8])
-  /// The connection breaks.
   case drop
 }
 
@@ -170,7 +157,6 @@ extension SimulatedProvider {
 package enum ServedAddress: Sendable {
   case http, socket, device
 
-  /// Returns the address of a server or its device on this machine.
   package func text(port: UInt16, devicePort: UInt16) -> String {
     switch self {
     case .http: "http://127.0.0.1:\(port)"
@@ -180,7 +166,6 @@ package enum ServedAddress: Sendable {
   }
 }
 
-/// The parts that a simulated provider uses for one request.
 package struct SimulatorParts {
   package let world: SimulatorWorld
   package let ledger: Ledger

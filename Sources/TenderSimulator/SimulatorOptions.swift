@@ -19,7 +19,6 @@ package struct SimulatorOptions: Sendable, Hashable {
   /// The header in which the options travel to `simulator serve`.
   package static let headerName = "X-Tender-Simulator"
 
-  /// Whether there are no options.
   package var isEmpty: Bool { headerValue.isEmpty }
 
   /// A fault that only a simulator without a network can have; nil without one.
@@ -47,7 +46,6 @@ package struct SimulatorOptions: Sendable, Hashable {
     faults.append(try PlannedFault(text, among: providers))
   }
 
-  /// The options as one header value.
   package var headerValue: String {
     var parts = scenario.map { ["scenario=\($0)"] } ?? []
     parts += faults.map { "fault=\($0.headerText)" }

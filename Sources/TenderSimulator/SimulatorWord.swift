@@ -34,9 +34,7 @@ package struct FaultTable: Sendable {
   /// The point at which a fault strikes.
   package struct Point: Sendable {
     let name: String
-    /// The purpose of the request.
     let purpose: String
-    /// Whether the request changes the provider's books.
     let changesBooks: Bool
     /// The possible faults, with the exit status of `tender`.
     fileprivate(set) var exits: [(what: String, meaning: String, exit: Int32?)] = []

@@ -206,7 +206,6 @@ extension Payment {
 }
 
 extension Fault {
-  /// The fault of a sale that was undone.
   static func undone(code: String, _ why: String) -> Fault {
     Fault(
       .cancelled,

@@ -6,7 +6,6 @@ struct Messages {
   let configuration: ToroConfiguration
   let key: MessageKey
 
-  /// A complete message.
   struct Message {
     let kind: Kind
     let bytes: [UInt8]
@@ -289,7 +288,6 @@ extension Messages {
     case authorisation, completion, cancellation, diagnostic
     case statusReport = "status-report"
 
-    /// The HTTP path.
     var path: String {
       switch self {
       case .authorisation: "/v1/caaa/authorisation-request"
@@ -299,7 +297,6 @@ extension Messages {
       }
     }
 
-    /// The schema and the root of the message.
     var names: (schema: String, root: String) {
       switch self {
       case .authorisation: ("caaa.001.001.12", "AccptrAuthstnReq")

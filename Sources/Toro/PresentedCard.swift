@@ -47,7 +47,6 @@ package struct PresentedCard: Sendable {
     return (data, serial)
   }
 
-  /// The masked track of the stripe or the chip.
   var maskedTrack: String? {
     if let text = text(0xdfae22) { return text }
     return value(0xdfae57).map(Hex.encode)

@@ -11,7 +11,6 @@ package struct ReaderCommand: Sendable, Hashable {
   /// Whether the reader answers with an event only (CARD STATUS; README, 4.3).
   package var isSilent = false
 
-  /// The packet to send.
   package var frame: [UInt8] { ReaderFrame.encode(command: bytes) }
 
   private init(_ name: String, _ head: [UInt8], _ data: [UInt8] = [], isLong: Bool = false) {
@@ -150,7 +149,6 @@ extension ReaderCommand {
   package static let touchStatus = ReaderCommand("TOUCH STATUS", [0xdb, 0, 0, 0])
   /// Stops recording strokes.
   package static let endTouch = ReaderCommand("TOUCH END", [0xdb, 2, 0, 0])
-  /// Clears the recorded strokes.
   package static let clearTouch = ReaderCommand("TOUCH CLEAR", [0xdb, 3, 0, 0])
 
   /// The file name of the signature's picture on the reader, which appends `.png`.

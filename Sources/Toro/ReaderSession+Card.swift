@@ -132,7 +132,6 @@ extension ReaderSession {
     }
   }
 
-  /// Ends the work with the card.
   private mutating func finished(_ decision: Decision) -> [Action] {
     switch decision {
     case .unavailable(let lost): return leave(.released(lost), "Not completed")

@@ -5,7 +5,6 @@ import TenderModel
 ///
 /// The order of steps is inferred, the states are documented (README, 2).
 struct ReaderSession: Sendable {
-  /// An event of the session.
   enum Event: Sendable {
     case begin
     case answer(ReaderCommand, ReaderMessage)
@@ -22,7 +21,6 @@ struct ReaderSession: Sendable {
     case abandoned(ToroError, String)
   }
 
-  /// An action for the caller to perform.
   enum Action: Sendable {
     case enter(TransactionState)
     case send(ReaderCommand)
@@ -34,7 +32,6 @@ struct ReaderSession: Sendable {
     case end(End)
   }
 
-  /// The acquirer's decision.
   enum Decision: Sendable {
     case approved([TLV])
     case declined([TLV])
@@ -45,9 +42,7 @@ struct ReaderSession: Sendable {
   /// The result of a sale without a trusted answer: it was undone or refused, or is unknown.
   typealias Lost = Result<Outcome, Fault>
 
-  /// The end of a session.
   enum End: Sendable {
-    /// The acquirer answered.
     case completed
     /// The card declined before the acquirer was asked.
     case declinedByCard
@@ -89,7 +84,6 @@ struct ReaderSession: Sendable {
     case reading([UInt8], size: Int?)
   }
 
-  /// The state of the card slot.
   enum Slot: Sendable { case empty, chip, unreadable }
 
   /// The reported and still unused state of slot and stripe.
@@ -121,7 +115,6 @@ struct ReaderSession: Sendable {
   var step = Step.idle
   /// The time limit of the current wait, in milliseconds. No event extends it.
   private(set) var patience = 5000
-  /// The number of the current wait.
   private(set) var turn = 0
   /// The number of times that a card was asked for.
   var requests = 0
@@ -189,7 +182,6 @@ struct ReaderSession: Sendable {
     }
   }
 
-  /// Begins a new wait.
   mutating func wait(atMost milliseconds: Int) {
     patience = milliseconds
     turn += 1

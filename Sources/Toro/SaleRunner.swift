@@ -283,7 +283,6 @@ extension Randomness {
 
 /// The result of a session: receipt, outcome, and the undoing if needed.
 extension SaleRunner {
-  /// Returns the outcome of an ended session.
   func finish(_ end: ReaderSession.End) throws(Fault) -> Outcome {
     switch end {
     case .completed:

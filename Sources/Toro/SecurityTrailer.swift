@@ -71,7 +71,6 @@ package struct MessageKey: Sendable {
     }
   }
 
-  /// Returns the trailer for a body.
   func trailer(over body: [UInt8]) throws(Fault) -> [XMLWriter.Row] {
     [
       ("SctyTrlr/CnttTp", "AUTH"), ("SctyTrlr/AuthntcdData/Rcpt/KeyIdr/KeyId", id),

@@ -102,7 +102,6 @@ extension Fault {
     )
   }
 
-  /// The reader is busy.
   static var busyReader: Fault {
     .toro(
       .deviceBusy,

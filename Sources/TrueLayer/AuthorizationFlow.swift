@@ -4,13 +4,11 @@ import TenderModel
 ///
 /// It follows `actions.next` in whatever order the actions come (README, 4.3).
 struct AuthorizationFlow {
-  /// The next step.
   enum Step: Equatable {
     case start
     case answer(NextAction)
     /// Show the address, and wait for the payer.
     case redirect(String)
-    /// Look again after a pause.
     case look
     case end
   }

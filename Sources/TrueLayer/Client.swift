@@ -14,7 +14,6 @@ final class Client: Sendable {
 
   init(_ context: TrueLayerContext) { self.context = context }
 
-  /// The credential of a request.
   enum Credential {
     /// The token of one resource if there is one, else the client's own.
     case resource(String, Payment.Kind)
@@ -23,7 +22,6 @@ final class Client: Sendable {
     case nobody
   }
 
-  /// One request.
   private struct Call {
     var method = HTTPMethod.get
     var path: String
@@ -35,7 +33,6 @@ final class Client: Sendable {
     /// The kind of resource, which determines the names of errors.
     var kind = Payment.Kind.payment
 
-    /// Whether it can move money.
     var isEffecting: Bool { progress != nil }
   }
 
@@ -87,7 +84,6 @@ final class Client: Sendable {
     made.withLock { $0[id] = token }
   }
 
-  /// Sends a read.
   func get(
     _ path: String,
     _ credential: Credential,

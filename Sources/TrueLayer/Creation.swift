@@ -29,7 +29,6 @@ package struct Creation: Sendable {
   package var maximumIndividual: Int?
   package var limits: [Limit] = []
 
-  /// The maximum amount of a period.
   package struct Limit: Sendable, Hashable {
     package var period: String
     /// The amount in minor units.
@@ -305,7 +304,6 @@ package struct Creation: Sendable {
     ]
   }
 
-  /// Returns the limits on amounts and times.
   private func constraints() throws(Fault) -> JSONObject {
     guard let most = maximumIndividual, (1...100_000_000).contains(most) else {
       throw .usage(

@@ -111,7 +111,6 @@ package struct FormInput: Sendable, Hashable {
   }
 }
 
-/// A bank for an authorization.
 package struct Bank: Sendable, Hashable {
   package let id: String
   package let name: String
@@ -121,11 +120,9 @@ package struct Bank: Sendable, Hashable {
   package let isHealthy: Bool
 }
 
-/// One of several choices.
 package struct Choice: Sendable, Hashable {
   package let id: String
   package let name: String
-  /// Whether the provider recommends this choice.
   package var isRecommended = false
   /// More names for searches.
   package var aliases: [String] = []
@@ -145,10 +142,8 @@ extension Bank {
 
 /// Checks of the account numbers that TrueLayer accepts (README, 3.3).
 package enum AccountNumbers {
-  /// Returns whether a text is a sort code of six digits.
   static func isSortCode(_ text: String) -> Bool { isDigits(text, count: 6) }
 
-  /// Returns whether a text is an account number of eight digits.
   static func isAccount(_ text: String) -> Bool { isDigits(text, count: 8) }
 
   private static func isDigits(_ text: String, count: Int) -> Bool {

@@ -18,7 +18,6 @@ package enum NextAction: Sendable, Hashable {
     case scheme = "scheme_selection"
     case account = "user_account_selection"
 
-    /// The member with the choices.
     fileprivate var member: String {
       switch self {
       case .branch: "branches"

@@ -105,7 +105,6 @@ package protocol FlowGuide: Sendable {
   func ask(_ input: FormInput) throws(Fault) -> String?
   /// Shows the address that the payer must open.
   func show(_ address: String, isAwaited: Bool) throws(Fault)
-  /// Prints a note.
   func note(_ text: String)
   /// Shows the milliseconds left for the payer.
   func waits(left: Int)

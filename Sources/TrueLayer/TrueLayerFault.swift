@@ -57,7 +57,6 @@ extension Fault {
     )
   }
 
-  /// The answer cannot be understood.
   static func unexpectedBehaviour(_ why: String, traceID: String? = nil) -> Fault {
     Fault(
       .providerError,

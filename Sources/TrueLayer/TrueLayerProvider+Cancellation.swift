@@ -3,7 +3,6 @@ package import TenderModel
 
 /// Cancel, revoke and refund, and the recovery of lost answers.
 extension TrueLayerProvider {
-  /// Cancels a payment.
   func cancel(_ progress: Progress) throws(Fault) -> Outcome {
     let id = try id(of: progress)
     do throws(Fault) {
@@ -19,7 +18,6 @@ extension TrueLayerProvider {
     }
   }
 
-  /// Revokes a mandate.
   func revoke(_ progress: Progress) throws(Fault) -> Outcome {
     let runner = runner(progress)
     let resource = try runner.look(.mandate, try id(of: progress))

@@ -273,7 +273,6 @@ extension Fault {
 
 /// Pay Theory's documented test data (README, 11). It is refused on live.
 package enum TestInstruments {
-  /// The brands that have a test card.
   package enum Brand: String, Sendable, CaseIterable {
     case visa, mastercard, amex, discover
 
@@ -304,7 +303,6 @@ package enum TestInstruments {
     )
   }
 
-  /// The test account of an outcome.
   package static func account(_ outcome: Outcome) throws(Fault) -> BankAccount {
     try BankAccount(
       name: "Test Payer account",

@@ -76,7 +76,6 @@ extension Keys {
     minor: "the service fee in minor units"
   )
 
-  /// The fields that `--payor` takes.
   static let payorFields = [
     "first_name", "last_name", "email", "phone", "line1", "line2", "city", "region",
     "postal_code", "country",

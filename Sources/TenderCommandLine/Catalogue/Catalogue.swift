@@ -4,13 +4,10 @@ internal import TenderModel
 ///
 /// It joins the shared definitions and those of each provider's module.
 package struct Catalogue: Sendable {
-  /// This version of the program.
   package static let version = "0.2.0"
 
-  /// Every provider of this program.
   package let modules: [any ProviderModule]
 
-  /// Every option of any command.
   package let options: [Option]
 
   /// The commands without the additions of their providers.

@@ -1,9 +1,7 @@
 package import TenderEngine
 package import TenderModel
 
-/// The definition of one command.
 package struct Command: Sendable {
-  /// An argument of the command that is not an option.
   package struct Operand: Sendable, Hashable {
     package let name: String
     package let isOptional: Bool
@@ -87,7 +85,6 @@ package struct Command: Sendable {
 
   /// The resources that a command may reach, besides the files that its arguments and its profile name.
   package enum Bounds: Sendable, Hashable {
-    /// The simulated world.
     case world
     /// The simulated world, and the ports of `simulator serve`.
     case servedWorld
@@ -100,7 +97,6 @@ package struct Command: Sendable {
     /// The journal, any file, and the resources that any profile names.
     case anyProfile
 
-    /// Whether a provider may be asked.
     var reachesProviders: Bool {
       switch self {
       case .providers, .chosenProviders, .anyProfile: true
@@ -109,7 +105,6 @@ package struct Command: Sendable {
     }
   }
 
-  /// The change of an existing payment.
   package enum Change: Sendable, Hashable { case confirm, cancel, refund }
 
   package let work: Work
@@ -124,7 +119,6 @@ package struct Command: Sendable {
   package let words: [String]
   /// Its page of help. Only help reads more of it than the name.
   private let page: String
-  /// The additions of providers to the page.
   private var uses: [CommandUse] = []
   package let operands: [Operand]
   /// The names of its options, without the general ones.
@@ -179,7 +173,6 @@ package struct Command: Sendable {
     page.split(separator: "\n", omittingEmptySubsequences: false)
   }
 
-  /// Its effect, in one line.
   package var summary: String { String(lines[0].dropFirst(name.count + 2)) }
 
   /// The page's paragraphs and examples, each on one line.
@@ -214,7 +207,6 @@ package struct Command: Sendable {
   /// The words with a space between.
   package var name: String { words.joined(separator: " ") }
 
-  /// Returns the command with the additions of its providers.
   package func used(by modules: [any ProviderModule], among known: [Option]) -> Command {
     var command = self
     command.optionNames = keys.flatMap(\.options).map(\.name)
@@ -250,7 +242,6 @@ package struct Command: Sendable {
   /// The providers that use an option of this command; nil if all do.
   package func users(of option: String) -> [String]? { users[option] }
 
-  /// The options that help shows.
   package var shownOptions: [Option] {
     options.filter { unoffered[$0.name] != [] }.map { option in
       let shown = unoffered[option.name].map { option.without($0) } ?? option
@@ -258,7 +249,6 @@ package struct Command: Sendable {
     }
   }
 
-  /// The usage line.
   package var usage: String {
     let operands = operands.map { operand in
       let text = operand.name + (operand.repeats ? "..." : "")

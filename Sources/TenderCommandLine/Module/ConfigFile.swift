@@ -12,7 +12,6 @@ package struct ConfigFile: Sendable {
   /// Runs the programs that print credentials; nil for commands that need none.
   var programs: SecretPrograms?
 
-  /// Returns a profile with those members.
   func adding(to profile: JSONObject) -> JSONObject {
     var profile = profile
     for provider in sections.members {

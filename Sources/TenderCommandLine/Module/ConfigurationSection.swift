@@ -6,10 +6,8 @@ package enum CredentialForm: String, CaseIterable, Sendable {
   case file = "_file"
   /// The argument list of a program that prints it.
   case command = "_command"
-  /// The name of a variable.
   case variable = "_env"
 
-  /// Returns the problem of a value of this form; nil if it is valid.
   func problem(_ value: JSON) -> ConfigurationSection.Problem? {
     switch self {
     case .text, .file:
@@ -51,7 +49,6 @@ extension String {
 
 /// The definition of one provider's section of a profile, and of its variables.
 package struct ConfigurationSection: Sendable {
-  /// The problem of a value.
   package struct Problem: Sendable {
     package let text: String
     package let hint: String?
@@ -63,9 +60,7 @@ package struct ConfigurationSection: Sendable {
     }
   }
 
-  /// One member of the section.
   package struct Key: Sendable {
-    /// The form of a value.
     package enum Kind: Sendable {
       /// Text, in one of the forms of `CredentialForm`; also in a variable (`TENDER_PROVIDER_NAME`,
       /// `…_FILE`).
@@ -80,7 +75,6 @@ package struct ConfigurationSection: Sendable {
 
     package let name: String
     package let kind: Kind
-    /// Returns the problem of a value; nil if it is valid.
     package let problem: @Sendable (JSON) -> Problem?
 
     /// Creates a member. Without `problem`, any value of its kind is accepted.
@@ -122,19 +116,16 @@ package struct ConfigurationSection: Sendable {
   /// The names that the section may have.
   var members: [String] { keys.flatMap(\.members) + ["_comment"] }
 
-  /// The keys of the credentials.
   package var credentials: [String] {
     keys.filter { !$0.isPlain }.map(\.name)
   }
 
-  /// Whether a member is a secret.
   func isSecret(_ name: String) -> Bool {
     keys.contains { key in
       if case .credential(isSecret: true) = key.kind { key.name == name } else { false }
     }
   }
 
-  /// Whether a section holds a secret in plain text.
   func holdsSecret(_ section: JSONObject) -> Bool {
     section.members.contains { isSecret($0.key) }
   }

@@ -7,7 +7,6 @@ package struct ExpectedResult: Sendable {
   private var codes: [String] = []
   /// Paths of the record with their values. `*` means any value that is not empty.
   private var fields: [(path: [String], value: String)] = []
-  /// The typed text.
   package let text: String
 
   /// Reads `STATUS`, `exit:N`, `code:CODE` and `PATH=VALUE`, with commas between them.

@@ -83,7 +83,6 @@ package struct Invocation: Sendable {
 }
 
 extension Invocation {
-  /// The text of an option; nil if it is absent.
   package subscript(_ key: Key<String>) -> String? { text(key) }
 
   /// Returns the value of an option; nil if it is absent.

@@ -19,7 +19,6 @@ package protocol JSONProvider: Provider {
   func outcome(_ answer: JSONObject, for operation: Operation?) -> Outcome?
 }
 
-/// A request in JSON.
 package struct JSONRequest: Sendable {
   package var method: HTTPMethod
   /// The path after the base address, with its query.
@@ -44,9 +43,7 @@ package struct JSONClient: Sendable {
   package var clock: any Clock
   /// The time limit of each request, in milliseconds.
   package var timeout: Int
-  /// Header fields with the credentials.
   package var credentials: [HTTPRequest.Field]
-  /// The header of an idempotency key.
   package var keyHeader = "Idempotency-Key"
   /// The statuses by which the provider, by its documents, refuses a request without executing it.
   package var refusals: Set<Int>

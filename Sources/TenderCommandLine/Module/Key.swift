@@ -139,7 +139,6 @@ extension Key where Value == Int {
 }
 
 extension Key where Value == Reference {
-  /// Creates an option with a reference.
   package init(
     _ name: String,
     _ group: Option.Group,

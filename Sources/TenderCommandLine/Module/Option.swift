@@ -9,7 +9,6 @@ package final class Option: Sendable {
   package enum Value: Sendable, Hashable {
     /// No value: the option is present or absent.
     case flag
-    /// A value, with its name in help.
     case required(String)
     /// An optional value, which is accepted only with `=`.
     case optional(String)
@@ -18,7 +17,6 @@ package final class Option: Sendable {
   /// The completions of the value. `newFiles` are files that the command creates.
   package enum Completion: Sendable, Hashable { case nothing, files, newFiles, folders }
 
-  /// The section of help that lists it.
   package enum Group: String, Sendable, Hashable, CaseIterable {
     case money = "Money"
     case payment = "Payment"
@@ -70,12 +68,10 @@ package final class Option: Sendable {
   /// Its name as a member of records and contents.
   package var member: String { name.replacing("-", with: "_") }
 
-  /// The same option without some of its values.
   func without(_ values: [String]) -> Option {
     with(choices: choices.filter { !values.contains($0) })
   }
 
-  /// The same option with another summary, or with other choices.
   package func with(summary: String? = nil, choices: [String]? = nil) -> Option {
     Option(
       name,

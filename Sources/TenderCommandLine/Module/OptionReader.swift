@@ -5,10 +5,8 @@ internal import TenderSystem
 /// Reads options as values: amounts, fields, pairs. Each is checked, and named in its fault.
 package struct OptionReader {
   package let invocation: Invocation
-  /// The default currency.
   package let currency: String
 
-  /// Creates a reader of an invocation, with a default currency.
   package init(_ invocation: Invocation, currency: String) {
     self.invocation = invocation
     self.currency = currency
@@ -208,7 +206,6 @@ package struct OptionReader {
 }
 
 extension Fault {
-  /// A value that an option does not accept.
   package static func badValue(_ option: String, _ text: String, hint: String) -> Fault {
     .usage("bad_value", "\(option) cannot be \(text.quotedForMessage)", hint)
   }

@@ -27,7 +27,6 @@ package protocol ProviderModule: Sendable {
   /// The most useful members of its result, as paths with dots, in the order of a table.
   var facts: [String] { get }
 
-  /// The shapes that its result can have.
   var results: [ResultShape] { get }
   /// Returns its result with the members in the order of its documents.
   func inKeyOrder(_ result: JSONObject) -> JSONObject
@@ -41,7 +40,6 @@ package protocol ProviderModule: Sendable {
   func order(_ session: any Session, _ env: Env, on payment: Payment?) throws(Fault) -> Order
   /// Returns the receipts of a payment as text, one copy for each side; nil without any.
   func receipt(of payment: Payment, _ settings: Settings) -> String?
-  /// Returns the checks of `doctor`.
   func checks(_ session: any Session, _ env: Env) -> [Check]
   /// The commands that `conformance` runs on simulator and sandbox, in order; `REF` begins each reference.
   var cases: [[String]] { get }
@@ -53,7 +51,6 @@ package protocol ProviderModule: Sendable {
 }
 
 extension ProviderModule {
-  /// Whether the provider supports a command.
   package func takes(_ command: Command) -> Bool { uses.contains { $0.command == command.name } }
 
   package var help: ModuleHelp { ModuleHelp() }
@@ -96,7 +93,6 @@ package enum MachineResource: Sendable, Hashable {
 package struct CommandUse: Sendable {
   package let command: String
   package let options: [any OptionKey]
-  /// Paragraphs of its description.
   package let description: [String]
   package let examples: [Command.Example]
 
@@ -123,7 +119,6 @@ package struct Capability: Sendable {
   /// Creates the line of an ability that the provider has.
   package init(_ name: String, _ note: String) { self.init(name, true, note) }
 
-  /// A line of `tender providers`.
   package init(_ name: String, _ isSupported: Bool, _ note: String) {
     self.name = name
     self.isSupported = isSupported

@@ -7,12 +7,10 @@ package struct ProviderSettings {
   package let session: any Session
   package let name: ProviderName
   package let env: Env
-  /// Its section of the profile; empty without one.
   package let section: JSONObject
   /// The settings of the simulated provider; empty outside of the simulator.
   package let simulated: JSONObject
 
-  /// Creates the settings of a provider in an env.
   package init(_ session: any Session, _ name: ProviderName, _ env: Env) {
     self.session = session
     self.name = name
@@ -21,7 +19,6 @@ package struct ProviderSettings {
     simulated = env == .simulator ? session.simulated(name) : [:]
   }
 
-  /// Returns a text of the section, else of the simulator.
   package func text(_ key: String) -> String? { section.text(key) ?? simulated.text(key) }
 
   /// Returns a credential by its key: from profile, variable or simulator.

@@ -47,7 +47,6 @@ package protocol Session: AnyObject {
   func shared<Part: AnyObject & Sendable>(_ make: () -> Part) -> Part
   /// Returns the terminal for questions, after removing a state line on it; nil if questions are not allowed.
   func terminal() -> Terminal?
-  /// Shows a state to the watching user.
   func announce(_ state: String, _ provider: String, _ env: Env, next: PayerAction?)
   /// Shows to a watching user the event that the command waits for, and the remaining milliseconds.
   func waits(for what: @autoclosure () -> String, left: Int)

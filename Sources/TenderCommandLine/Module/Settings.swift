@@ -4,10 +4,8 @@ package import TenderSystem
 
 /// Every setting with its origin: option, environment, profile, default, in that order.
 package struct Settings {
-  /// The origin of a value.
   package enum Origin: String { case option, environment, profile, `default` }
 
-  /// A value and its source.
   package struct Value {
     package var text: String
     package var origin: Origin
@@ -15,7 +13,6 @@ package struct Settings {
     package var source = ""
   }
 
-  /// A place with a credential.
   package struct CredentialSource {
     /// The variable, or the member of the profile with its section.
     package let name: String
@@ -26,7 +23,6 @@ package struct Settings {
 
   package let invocation: Invocation
   package let environment: Environment
-  /// Every provider of this program.
   package let modules: [any ProviderModule]
   package private(set) var config: ConfigFile
   package private(set) var profileName: String?
@@ -220,7 +216,6 @@ package struct Settings {
     return text == "0s" ? 0 : try TimeText.milliseconds(text, option: key)
   }
 
-  /// The folder of the files of journal and simulator.
   package func stateFolder() throws(Fault) -> Value {
     if let value = value(option: Keys.stateDir, variable: "TENDER_STATE_DIR", key: nil) {
       return value
@@ -241,10 +236,8 @@ package struct Settings {
     environment["CI"].map { !["", "0", "false"].contains($0.lowercased()) } ?? false
   }
 
-  /// Whether the profile refuses writes.
   package var isReadOnly: Bool { profile.text("mode") == "read-only" }
 
-  /// The name of the profile if it refuses writes; else nil.
   package var readOnlyProfile: String? { isReadOnly ? profileName ?? "" : nil }
 
   /// Returns the sources of a credential. The first one is used.

@@ -3,7 +3,6 @@ package import TenderModel
 /// A page of help that belongs to no command.
 package struct Topic: Sendable {
   package let name: String
-  /// Other names of the topic.
   package let aliases: [String]
   package let summary: String
   private let section: PageFile.Section
@@ -15,7 +14,6 @@ package struct Topic: Sendable {
     PageFile.certain { () throws(PageFile.Flaw) in try section.paragraphs(part) }
   }
 
-  /// The topics of a file.
   package static func topics(
     in file: PageFile,
     _ part: @escaping @Sendable (String) -> [String]?
@@ -49,7 +47,6 @@ package struct ModuleHelp: Sendable {
   /// Variables with base addresses.
   package let addresses: [String]
 
-  /// Creates the help from the file of a room.
   package init(_ room: String? = nil, variables: [String] = [], addresses: [String] = []) {
     self.room = room
     self.variables = variables

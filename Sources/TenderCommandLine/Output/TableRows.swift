@@ -11,7 +11,6 @@ package struct TableRows: Sendable {
   private var below = 0
   private let style: TableStyle
 
-  /// Creates a table of the named columns.
   package init(columns: [String], style: TableStyle) {
     self.columns = columns
     self.style = style
@@ -62,12 +61,10 @@ package struct TableRows: Sendable {
     widths.remove(at: index)
   }
 
-  /// The line with the names of the columns.
   package var head: String {
     row(columns.dropLast(below).map(Self.heading)) { TableCell.dim($0, style) }
   }
 
-  /// Returns the line or lines of a measured record.
   package func text(_ record: Record) -> String {
     let cells = cells(record)
     var column = 0

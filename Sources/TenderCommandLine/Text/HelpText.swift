@@ -6,7 +6,6 @@ package struct HelpText {
   /// The provider whose options a command's page shows; nil for the first one that the command supports.
   private let provider: String?
 
-  /// Creates help for a catalogue.
   package init(_ catalogue: Catalogue, for provider: String? = nil) {
     self.catalogue = catalogue
     self.provider = provider

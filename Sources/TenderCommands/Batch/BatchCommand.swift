@@ -130,7 +130,6 @@ struct BatchCommand: CommandWork {
     return try run.tally.end(milliseconds: took)
   }
 
-  /// Returns the JUnit report, if one was requested.
   private func junit(_ path: String, _ jobs: Int) throws(Fault) -> JUnitFile? {
     try invocation[Keys.junit].map { report throws(Fault) in
       try JUnitFile(

@@ -64,7 +64,6 @@ package struct BatchVocabulary: Sendable {
     return members
   }
 
-  /// The options that a line may give to a command.
   fileprivate func options(of command: Command) -> [Option] { options[command.name] ?? [] }
 }
 
@@ -80,11 +79,8 @@ package struct BatchLine: Sendable {
   var isRunnable: Bool { (try? invocation.get()) != nil }
   /// The references of the line: its payment's, and that of a sale that it refunds.
   let keys: [String]
-  /// The named provider; nil without one.
   let provider: String?
-  /// Whether its command makes a payment.
   let makes: Bool
-  /// Whether its command writes.
   let writes: Bool
   /// An instrument in the line. It is never echoed.
   let instrument: [UInt8]?
@@ -240,7 +236,6 @@ package struct BatchLine: Sendable {
 }
 
 extension Fault {
-  /// An invalid line of a batch.
   static func badLine(_ problem: String, hint: String) -> Fault {
     .usage("bad_line", "the line \(problem)", hint)
   }

@@ -2,10 +2,8 @@
 ///
 /// Lines about one reference run one after the other, in the order of the file.
 struct BatchSchedule {
-  /// The number of parallel lines.
   let jobs: Int
   let stopsOnError: Bool
-  /// The number of started lines.
   private(set) var begun = 0
   private var open = 0
   private var hasFailed = false
@@ -27,14 +25,12 @@ struct BatchSchedule {
     open >= (stopsOnError ? jobs : jobs * 4) || keys.contains { underWay[$0] != nil }
   }
 
-  /// Records the start of a line.
   mutating func begin(_ keys: Set<String>) {
     begun += 1
     open += 1
     for key in keys { underWay[key, default: 0] += 1 }
   }
 
-  /// Records the end of a line.
   mutating func end(_ keys: Set<String>, failed: Bool) {
     open -= 1
     hasFailed = hasFailed || failed

@@ -203,7 +203,6 @@ extension Fault {
     .badFile("--csv: the header \(problem)", hint: hint)
   }
 
-  /// An invalid row of a CSV file.
   static func badLine(row: Int, _ problem: String, hint: String) -> Fault {
     Fault(.usage, code: "bad_line", "row \(row)\(problem)", hint: hint)
   }

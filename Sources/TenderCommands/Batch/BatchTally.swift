@@ -3,7 +3,6 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
 
-/// The results of a batch so far.
 struct BatchTally {
   let composition: Composition
   let report: JUnitFile?
@@ -20,7 +19,6 @@ struct BatchTally {
   /// The refunded amount, if any, in the same form.
   private var refunded = NameTable()
   private var currencies: [String] = []
-  /// The number of started lines.
   var begun = 0
   var isStopped = false
   /// The number of lines that were not started, as far as they can be counted.
@@ -30,7 +28,6 @@ struct BatchTally {
   /// The reason why no more lines could be read.
   var problem: Fault?
   private var shownAt = 0
-  /// The start time.
   private let start: Int
 
   init(composition: Composition, report: JUnitFile?, source: BatchSource) {

@@ -22,7 +22,6 @@ struct BatchWorker: Sendable {
     var keys: Set<String> { Set((try? content.get())?.keys ?? []) }
   }
 
-  /// The result of a line.
   struct Answer: Sendable {
     var records: [Record] = []
     var exit: Int32 = 0
@@ -30,11 +29,9 @@ struct BatchWorker: Sendable {
     var line: Int
     /// The reference to show; nil if it must not be shown.
     var reference: String?
-    /// Whether the line has an expected result.
     var expects = false
     /// The references that other lines wait for.
     var keys: Set<String> = []
-    /// Whether its command writes.
     var writes = false
     /// Whether the batch cannot continue, because the journal cannot be used.
     var isFatal = false
@@ -52,13 +49,11 @@ struct BatchWorker: Sendable {
   let isLiveAllowed: Bool
   /// The batch's profile, if it is read-only.
   let readOnlyProfile: String?
-  /// The restrictions of this process.
   let containment: Containment
   /// Whether each line is only checked.
   let checks: Bool
   /// The fixed time of the simulated clock; nil for the machine's.
   let standing: Int?
-  /// The number of parallel lines.
   let jobs: Int
   /// Whether the lines must run in their order.
   let isOrdered: Bool
@@ -159,7 +154,6 @@ struct BatchWorker: Sendable {
     }
   }
 
-  /// The answer of a line without a result.
   private func answer(
     to job: Job,
     _ fault: Fault,

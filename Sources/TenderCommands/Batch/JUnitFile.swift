@@ -61,7 +61,6 @@ final class JUnitFile {
     writeReady()
   }
 
-  /// Adds a line's case.
   func add(_ answer: BatchWorker.Answer) {
     tests += 1
     milliseconds += answer.milliseconds
@@ -95,7 +94,6 @@ final class JUnitFile {
       + (problem.map { ">\($0)</testcase>\n" } ?? "/>\n")
   }
 
-  /// A text as the value of an attribute.
   private func quoted(_ text: String) -> String { "\"\(MarkUp.escape(text))\"" }
 
   private func seconds(_ milliseconds: Int) -> String {

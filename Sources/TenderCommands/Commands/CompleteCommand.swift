@@ -12,7 +12,6 @@ private import Glibc
 
 /// `tender __complete`: completions at the cursor, for a shell.
 struct CompleteCommand {
-  /// A possible word and its meaning.
   private typealias Candidate = (word: String, meaning: String)
 
   let providers: Providers
@@ -173,10 +172,8 @@ struct CompleteCommand {
 
 /// The arguments of an unfinished line.
 private struct Typed {
-  /// Names of the options.
   private(set) var names: Set<String> = []
   private(set) var operands: [String] = []
-  /// The option that waits for its value.
   private(set) var open: Option?
   private(set) var command: Command?
   /// The options for the place of journal and configuration, with their values.

@@ -25,7 +25,6 @@ extension Action {
 struct ConformanceCommand: CommandWork {
   let composition: Composition
 
-  /// What one command came to.
   private struct Outcome {
     var exit: Int32 = 0
     var code: String?

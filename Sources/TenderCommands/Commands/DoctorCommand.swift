@@ -232,7 +232,6 @@ extension Fault {
 }
 
 extension SharedJournal.Facts {
-  /// The rights of this user in the journal.
   fileprivate func rights() throws(Fault) -> String {
     guard !missing.isEmpty else { return "all that a runner needs" }
     guard mayWrite else { return "look-ups and lists alone" }
@@ -243,7 +242,6 @@ extension SharedJournal.Facts {
     )
   }
 
-  /// The protection of the connection.
   fileprivate func security() throws(Fault) -> String {
     guard usesTLS else {
       let isHere = place.hasPrefix("/") || isLoopback

@@ -4,7 +4,6 @@ internal import TenderModel
 
 /// `--expect`: the results that make the exit 0.
 struct Expectation: Sendable {
-  /// Nil if no result is expected.
   private let expected: ExpectedResult?
   /// Whether the command itself refunds. Then a refund under way is its success.
   private let refunds: Bool
@@ -65,7 +64,6 @@ struct Expectation: Sendable {
     return (shown, shown.fault?.exitStatus ?? 0)
   }
 
-  /// Whether a fault was expected.
   func isMet(by fault: Fault, _ record: Record) -> Bool {
     let status: Status? = fault.kind == .unknown ? .unknown : nil
     return expected?.holds(status, exit: fault.exitStatus, code: fault.code, record.fields) ?? false

@@ -241,7 +241,6 @@ extension JournalCommands {
     return try exit()
   }
 
-  /// The numbers of a listing.
   struct Shown {
     let limit: Int
     var count = 0

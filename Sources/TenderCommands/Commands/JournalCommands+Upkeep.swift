@@ -126,7 +126,6 @@ extension JournalCommands {
     )
   }
 
-  /// Shows the results of a check of the journal.
   private func show(_ checks: [(outcome: String, detail: String)]) {
     let shown = checks.map { outcome, detail in
       records.record(

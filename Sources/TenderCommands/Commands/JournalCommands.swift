@@ -101,7 +101,6 @@ struct JournalCommands: CommandWork {
     return try exit()
   }
 
-  /// Shows the receipts of payments as text, newest first.
   private func showReceipts(_ payments: [Payment], _ handle: String) throws(Fault) -> Int32 {
     let texts = payments.compactMap { payment in
       (try? composition.module(payment.provider.text))?.receipt(of: payment, composition.settings)

@@ -71,7 +71,6 @@ struct LearnCommand: CommandWork {
       points = Set(providers.flatMap(\.faults.words).map(\.name))
     }
 
-    /// Takes the next entry of a trace.
     mutating func take(_ entry: JSONObject) {
       if let method = entry.text("http") {
         point = method + Trace.pathWithoutIDs(entry.text("url") ?? "")

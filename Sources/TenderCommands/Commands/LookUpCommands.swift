@@ -97,7 +97,6 @@ struct LookUpCommands: CommandWork {
     let isVouchedFor: Bool
   }
 
-  /// The answer of one of several look-ups.
   private struct Answer: Sendable {
     var record: Record
     var fault: Fault?

@@ -132,7 +132,6 @@ extension JournalCommands {
     }
   }
 
-  /// Returns a bar in eighths of a column.
   private static func bar(_ amount: Int, of largest: Int, _ columns: Int) -> String {
     guard largest > 0, amount > 0 else { return "" }
     let share = Double(amount) / Double(largest) * Double(columns) * 8

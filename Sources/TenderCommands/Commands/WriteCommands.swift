@@ -103,7 +103,6 @@ extension Action {
 struct WriteCommands: CommandWork {
   let composition: Composition
 
-  /// Runs the command. Returns its exit status.
   func run() throws(Fault) -> Int32 {
     composition.subject.reference = invocation.text(Keys.reference) ?? invocation.operands.first
     return try expecting(work)

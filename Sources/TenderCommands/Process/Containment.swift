@@ -302,7 +302,6 @@ private struct Bounds {
       )
   }
 
-  /// The files that a profile names.
   private static func files(in value: JSON) -> [String] {
     guard let object = value.object else { return [] }
     return object.members.flatMap { member in

@@ -34,7 +34,6 @@ struct Action: Sendable {
     perform = { composition throws(Fault) in try run(Work(composition: composition))() }
   }
 
-  /// Runs the command of an invocation. Returns the exit status.
   static func run(_ composition: Composition) throws(Fault) -> Int32 {
     let words = composition.invocation.command.words
     for make in all {

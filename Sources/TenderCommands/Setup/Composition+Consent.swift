@@ -55,7 +55,6 @@ extension Composition {
 }
 
 extension Fault {
-  /// The answer to a question was not yes.
   static func notConfirmed(_ code: String) -> Fault {
     Fault(.refused, code: code, "not confirmed", hint: "nothing was sent or changed")
   }

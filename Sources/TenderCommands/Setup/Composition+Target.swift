@@ -45,7 +45,6 @@ extension Composition {
     return Target(module: providers.modules[0], env: env)
   }
 
-  /// Returns the payment of a reference at the target; nil if there is none.
   func payment(_ reference: Reference, _ target: Target) throws(Fault) -> Payment? {
     let filter = PaymentFilter(env: target.env, provider: target.module.name)
     return try journal().payments(matching: reference.text, filter: filter)

@@ -20,7 +20,6 @@ final class Composition: Session {
   let output: Output
   let redactor: Redactor
   let signals: Signals
-  /// The clock of the simulated world.
   let worldClock: SimulatedClock
   /// The clock outside of the simulated world: the machine's, unless `--sim-clock` sets it.
   let ownClock: any Clock
@@ -36,7 +35,6 @@ final class Composition: Session {
   var shapes: Shapes?
   /// The parts that several runs of one thread share.
   let shared: SharedParts
-  /// The instrument of a batch's line.
   let instrument: [UInt8]?
   /// The number of a batch's line; nil for a single command.
   private let batchLine: Int?
@@ -45,7 +43,6 @@ final class Composition: Session {
   let check: Check?
   /// Opens the bank's pages, if the user requested that.
   let browser: Browser?
-  /// The restrictions of this process.
   let containment: Containment
   /// One engine for each provider and env, so that many look-ups share a connection and an open ledger.
   private var engines: [(provider: ProviderName, env: Env, engine: Engine)] = []
@@ -54,7 +51,6 @@ final class Composition: Session {
   var subject = RecordSubject() {
     didSet { if subject.reference != oldValue.reference { announced = nil } }
   }
-  /// The last state that was shown.
   private var announced: String?
   /// Whether the sale is at a card reader. People watch its states.
   var isAtTill = false
@@ -124,7 +120,6 @@ final class Composition: Session {
     return found
   }
 
-  /// Whether the journal was opened in this run.
   var hasJournal: Bool { known != nil }
 
   private func openJournal() throws(Fault) -> any Journal {

@@ -10,7 +10,6 @@ final class Reach: Sendable {
     /// Scheme, host and port.
     let host: String
     let status: Int
-    /// The duration.
     let milliseconds: Int
     /// The seconds by which this machine's clock is ahead; nil if the answer has no date.
     let skew: Int?

@@ -123,7 +123,6 @@ final class Output {
   /// Whether a table may draw bars: on a terminal.
   var drawsBars: Bool { isTable && isTerminal && fields.isEmpty }
 
-  /// Whether no fields were chosen.
   var showsAll: Bool { fields.isEmpty }
 
   /// Receives records instead of standard output. A line of a batch has no separate output.

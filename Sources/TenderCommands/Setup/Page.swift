@@ -177,7 +177,6 @@ extension Records {
     )
   }
 
-  /// Returns a payment of the journal as one sentence.
   func verdict(_ payment: Payment) -> Verdict { verdict(.recorded(payment)) }
 }
 

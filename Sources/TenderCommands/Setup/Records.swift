@@ -103,7 +103,6 @@ struct Records {
     return fault
   }
 
-  /// The record of a fault.
   func record(
     _ fault: Fault,
     _ subject: RecordSubject = RecordSubject(),

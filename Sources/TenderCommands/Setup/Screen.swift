@@ -17,7 +17,6 @@ extension Composition {
     "created_at", "at",
   ]
 
-  /// Shows the report of a command.
   func show(_ report: Report) {
     let subject = RecordSubject(report)
     if let note = report.note { output.warn(completed(note, for: subject)) }
@@ -35,7 +34,6 @@ extension Composition {
     show(shown, records.verdict(report), subject)
   }
 
-  /// Shows a payment of the journal with its history.
   func show(_ payment: Payment, _ history: [HistoryEntry]) {
     let record = records.entry(payment, history: history)
     guard output.isTable, output.showsAll else { return output.show(record) }

@@ -64,7 +64,6 @@ struct ShapedHTTP: HTTPExchange {
   }
 }
 
-/// A socket exchange whose messages are described.
 struct ShapedSockets: SocketExchange {
   let inner: any SocketExchange
   let shapes: Shapes

@@ -20,7 +20,6 @@ final class SharedParts {
   let isBatch: Bool
   /// Whether the lines must run in their order.
   let isOrdered: Bool
-  /// The number of parallel lines.
   let jobs: Int
 
   /// Creates the parts of one thread. All threads share `common` and `turns`.

@@ -49,7 +49,6 @@ final class Trace: Sendable {
   }
 }
 
-/// An HTTP exchange with a trace.
 struct TracedHTTP: HTTPExchange {
   let inner: any HTTPExchange
   let trace: Trace
@@ -72,7 +71,6 @@ struct TracedHTTP: HTTPExchange {
   }
 }
 
-/// A socket exchange with a trace.
 struct TracedSockets: SocketExchange {
   let inner: any SocketExchange
   let trace: Trace

@@ -7,7 +7,6 @@ struct Verdict {
   private let report: Report
   /// The age in seconds.
   let age: Int
-  /// The meaning of the provider's reason; nil without one.
   private let reason: String?
   /// Whether its provider is the default one.
   private let isUsual: Bool

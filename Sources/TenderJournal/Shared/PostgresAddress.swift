@@ -6,7 +6,6 @@ package struct PostgresAddress: Sendable, Hashable {
   /// The text as given, which may contain a password.
   private let text: String
 
-  /// Reads an address; nil if it is not PostgreSQL's.
   package init?(_ text: String) {
     guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else { return nil }
     self.text = text
@@ -83,7 +82,6 @@ package struct PostgresAddress: Sendable, Hashable {
     return names.flatMap { values($0) + [service[$0]].compactMap(\.self) }
   }
 
-  /// The values of a parameter.
   private func values(_ name: String) -> [String] {
     parameters.filter { $0.name == name }.compactMap { Self.decoded($0.value) }
   }
@@ -169,7 +167,6 @@ package struct PostgresAddress: Sendable, Hashable {
     return options
   }
 
-  /// Returns whether a host is this machine.
   static func isLoopback(_ host: some StringProtocol) -> Bool {
     ["localhost", "::1"].contains { host == $0 || host.hasPrefix($0 + ":") }
       || host.hasPrefix("127.")
@@ -242,7 +239,6 @@ extension String {
 }
 
 extension Fault {
-  /// The address of a journal is invalid.
   package static func badAddress(_ shown: String, _ why: String) -> Fault {
     .usage(
       "bad_journal",

@@ -14,7 +14,6 @@ private import Glibc
 /// Statements that are passed together are sent together and are one transaction, which ends with their
 /// answers. So no session state is needed, and a connection pooler can be used.
 @safe final class PostgresConnection {
-  /// The reason of a failure.
   struct Failure: Error {
     /// The server's code (SQLSTATE, PostgreSQL's manual, appendix A); nil if there was no answer.
     let code: String?
@@ -48,7 +47,6 @@ private import Glibc
 
     /// The tables have another version. The first statement divides by zero then (SQLSTATE 22012).
     var isOtherVersion: Bool { code.map(["22012"].contains) ?? false }
-    /// The user lacks a right.
     var isDenied: Bool { code.map(["42501"].contains) ?? false }
     /// A table, column or schema is missing.
     var isMissing: Bool { ["42P01", "3F000", "42703"].contains(code ?? "") }

@@ -10,7 +10,6 @@ private import Glibc
 
 /// Leases: a row names the process that may use a reference, and the end of that time.
 extension SharedJournal {
-  /// A lease on a reference.
   struct Lease {
     let holder: String
     let fence: Int

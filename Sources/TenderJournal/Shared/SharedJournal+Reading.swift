@@ -13,7 +13,6 @@ extension SharedJournal {
     return oldest == 0 ? nil : oldest
   }
 
-  /// Returns the number that a statement selects.
   func number(_ sql: Statement) throws(Fault) -> Int {
     try query([sql])[0].first?.first?.integer ?? 0
   }

@@ -6,7 +6,6 @@ import TenderSystem
 ///
 /// Rows are passed as JSON by the names of their columns, however many there are.
 extension SharedJournal {
-  /// A write of a payment.
   struct Write {
     /// The payment after the write, redacted.
     var payment: Payment

@@ -221,7 +221,6 @@ extension SharedJournal {
 
   // MARK: Facts for `doctor`
 
-  /// A server's own data.
   package struct Facts: Sendable {
     package let place: String
     package let server: String
@@ -244,7 +243,6 @@ extension SharedJournal {
 
     /// Whether this user has any right to write.
     package let mayWrite: Bool
-    /// Whether the server is on this machine, according to its address.
     package var isLoopback: Bool { PostgresAddress.isLoopback(place) }
   }
 

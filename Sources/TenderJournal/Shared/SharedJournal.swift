@@ -9,7 +9,6 @@ import TenderSystem
 package final class SharedJournal: Journal, @unchecked Sendable {
   // Unchecked: one thread uses a journal and its connection.
 
-  /// The settings of a shared journal.
   package struct Settings {
     package var address: PostgresAddress
     /// The folder of this machine's files: locks and the spool.
@@ -72,7 +71,6 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   var seen: HighWaterMark.Position?
   /// The last known requests to stop, by reference.
   var stops: [ReferenceKey: (isAsked: Bool, at: Int)] = [:]
-  /// The waiting outcomes, by reference.
   var waiting: [ReferenceKey: AsideOutcome] = [:]
   var isDelivering = false
   var hasLookedForSpool = false

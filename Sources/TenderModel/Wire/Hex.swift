@@ -1,4 +1,3 @@
-/// Bytes as hexadecimal text.
 package enum Hex {
   /// Returns two upper-case digits for each byte.
   package static func encode(_ bytes: [UInt8]) -> String {

@@ -8,14 +8,12 @@ package struct JSONWriter {
 
   package init(reserving capacity: Int = 256) { bytes.reserveCapacity(capacity) }
 
-  /// Returns the text of a value.
   package static func text(_ value: JSON) -> String {
     var writer = JSONWriter()
     writer.write(value)
     return String(decoding: writer.bytes, as: UTF8.self)
   }
 
-  /// Writes a value.
   package mutating func write(_ value: JSON) {
     separate()
     switch value {
@@ -38,13 +36,11 @@ package struct JSONWriter {
     needsComma = true
   }
 
-  /// Begins an object, which `endObject` ends.
   package mutating func beginObject() {
     separate()
     open(UInt8(ascii: "{"))
   }
 
-  /// Ends the innermost object.
   package mutating func endObject() { close(UInt8(ascii: "}")) }
 
   /// Writes a member's name; its value follows.
@@ -55,7 +51,6 @@ package struct JSONWriter {
     needsComma = false
   }
 
-  /// Writes members into the innermost object.
   package mutating func write(members: JSONObject) {
     for member in members.members {
       name(member.key)
@@ -127,7 +122,6 @@ package struct JSONWriter {
     unsafe target.copyBytes(from: bytes)
   }
 
-  /// Overwrites and forgets the text.
   package mutating func wipe() { bytes.wipe() }
 
   private mutating func append(_ text: String) { bytes += text.utf8 }
@@ -171,7 +165,6 @@ package struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Returns whether a byte needs no escape.
   private static func isPlain(_ byte: UInt8) -> Bool {
     byte >= 0x20 && byte < 0x7f && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }

@@ -1,4 +1,3 @@
-/// Escaping for XML and HTML.
 package enum MarkUp {
   /// Returns the text with markup characters escaped; in an attribute, quotes too.
   ///

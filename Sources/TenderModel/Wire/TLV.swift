@@ -9,7 +9,6 @@ package struct TLV: Sendable, Hashable {
     self.value = value
   }
 
-  /// Creates an object that contains other objects.
   package init(_ tag: UInt32, holding objects: [TLV]) {
     self.init(tag, objects.flatMap(\.encoded))
   }
@@ -28,7 +27,6 @@ package struct TLV: Sendable, Hashable {
     return bytes + value
   }
 
-  /// The tag as hexadecimal text.
   package var name: String { Hex.encode(Self.bytes(of: tag)) }
 
   /// The objects inside the value; nil if it does not consist of objects.

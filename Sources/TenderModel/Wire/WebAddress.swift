@@ -76,6 +76,5 @@ package struct WebAddress: Sendable, Hashable {
     UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
   }
 
-  /// Whether the connection is encrypted.
   package var isEncrypted: Bool { scheme == "https" || scheme == "wss" }
 }

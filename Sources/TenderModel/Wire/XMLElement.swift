@@ -77,7 +77,6 @@ package struct XMLElement: Sendable, Hashable {
     return unsafe String(cString: pointer).withBoundedMarks
   }
 
-  /// The first child with this name.
   package subscript(name: String) -> XMLElement? { children.first { $0.name == name } }
 
   /// Returns the text at a path of names separated by `/`; nil if there is none.

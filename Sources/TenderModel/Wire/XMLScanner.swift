@@ -85,7 +85,6 @@ struct XMLScanner {
     return nil
   }
 
-  /// Returns whether a byte can be in the name of a tag.
   private static func isName(_ byte: UInt8) -> Bool {
     byte > 0x20 && byte != UInt8(ascii: ">") && byte != UInt8(ascii: "/")
       && byte != UInt8(ascii: "=")

@@ -1,6 +1,5 @@
 /// Writes compact XML: no space between elements, and escaped text.
 package struct XMLWriter: Sendable {
-  /// The written text as UTF-8.
   package private(set) var bytes: [UInt8] = []
 
   package init() {}
@@ -44,6 +43,5 @@ package struct XMLWriter: Sendable {
   /// Writes markup unchanged.
   package mutating func raw(_ markup: String) { bytes += Array(markup.utf8) }
 
-  /// Writes markup unchanged.
   package mutating func raw(_ markup: [UInt8]) { bytes += markup }
 }

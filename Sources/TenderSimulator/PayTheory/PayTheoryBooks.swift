@@ -86,7 +86,6 @@ struct PayTheoryBooks {
     if let row { try ledger.put("transaction", row, ["payment": .string(payment.receipt)]) }
   }
 
-  /// Returns the payment of a transaction.
   func payment(of id: String) throws(Fault) -> BookedPayment? {
     guard let receipt = try ledger.find("transaction", id)?.text("payment") else { return nil }
     return try ledger.find(BookedPayment.self, receipt)

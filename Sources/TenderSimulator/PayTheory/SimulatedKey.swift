@@ -1,6 +1,5 @@
 import TenderModel
 
-/// The parts of an API key.
 struct SimulatedKey {
   let partner: String
   let stage: String

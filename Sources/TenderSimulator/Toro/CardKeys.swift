@@ -36,7 +36,6 @@ package enum CardKeys {
     return key
   }
 
-  /// A key for one use.
   package static func key(_ current: [UInt8], for use: Use) -> [UInt8] {
     let place =
       switch use {

@@ -1,7 +1,6 @@
 import TenderEngine
 import TenderModel
 
-/// A received message.
 struct GatewayMessage {
   let step: String
   let root: XMLElement
@@ -90,7 +89,6 @@ struct GatewayWriter {
     ]
   }
 
-  /// Returns the answer to an authorization, from the books.
   func authorisation(_ sale: BookedSale) -> HTTPResponse {
     let captures = message.header?.text("MsgFctn") == "FAUQ"
     let root = "AuthstnRspn"
@@ -136,7 +134,6 @@ struct GatewayWriter {
       + TLV(0x91, [0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0, 0x12]).encoded
   }
 
-  /// The answer to an advice.
   func advice(_ advice: ToroBooks.Advised, isCompletion: Bool) -> HTTPResponse {
     let root = isCompletion ? "CmpltnAdvcRspn" : "CxlAdvcRspn"
     return document(

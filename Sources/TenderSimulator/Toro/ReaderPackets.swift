@@ -13,7 +13,6 @@ struct ReaderPackets {
     let expected: Int?
   }
 
-  /// The result of reading some bytes.
   enum Reading: Equatable {
     case command(Command)
     case broken

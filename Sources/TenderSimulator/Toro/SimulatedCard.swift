@@ -7,7 +7,6 @@ struct SimulatedCard {
   let brand: Brand
   var expiry = "3012"
 
-  /// The data on a card's chip.
   struct Brand {
     let application: [UInt8]
     let label: String

@@ -32,14 +32,12 @@ final class SimulatedReader: DeviceSession {
     scenario = name.hasPrefix("card:") ? String(name.dropFirst("card:".count)) : "chip_pin"
   }
 
-  /// Returns the reactions to a new connection.
   func greet() -> [DeviceReaction] {
     guard !struck("reader-connect") else { return take() }
     event(TLV(0xe6, holding: [TLV(0xc3, [1]), TLV(0xc4, Array("Device powered on".utf8))]))
     return take()
   }
 
-  /// Processes bytes from the host.
   func receive(_ bytes: [UInt8]) -> [DeviceReaction] {
     for reading in packets.take(bytes) where !isGone {
       switch reading {
@@ -246,7 +244,6 @@ final class SimulatedReader: DeviceSession {
     body()
   }
 
-  /// Ends the running command with its answer.
   func end(_ body: TLV? = nil, status: UInt16 = 0x9000) {
     running = nil
     answer(body, status: status)

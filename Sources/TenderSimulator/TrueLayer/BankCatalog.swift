@@ -2,11 +2,9 @@ import TenderModel
 
 /// The constants of the simulated TrueLayer (TrueLayer/README, 10.3).
 package enum BankCatalog {
-  /// The simulated client.
   package static let clientID = "sandbox-tender-0000"
   /// A secret that is valid only in the simulator.
   package static let clientSecret = "bank-simulator-opens-nothing-else"
-  /// The name of the key.
   package static let keyID = "5f5b2f0e-9f5c-4d6f-8a7d-3f2b1c0d9e8f"
   /// A token for every payment and mandate of the simulator. A real one is for one alone.
   package static let resourceToken = "simulator-resource-token"
@@ -31,7 +29,6 @@ package enum BankCatalog {
     -----END PUBLIC KEY-----
     """
 
-  /// A bank of the simulated world.
   struct Bank: Sendable {
     enum Way: Sendable { case redirect, decoupled, embedded }
 
@@ -74,7 +71,6 @@ package enum BankCatalog {
     /// Whether it also requires account data.
     var wantsAccountData: Bool { traits.contains("account data") }
 
-    /// The required scopes of account data.
     var requiredScopes: [String] { wantsAccountData ? ["accounts"] : [] }
 
     var schemes: [String] { BankCatalog.schemes(BankCatalog.currency(of: self)) }
@@ -118,7 +114,6 @@ package enum BankCatalog {
 
   static func bank(_ id: String) -> Bank? { banks.first { $0.id == id } }
 
-  /// The merchant accounts that exist from the start.
   static let accounts = [
     BankAccount(id: "acc00000-0000-4000-8000-000000000826", currency: "GBP"),
     BankAccount(id: "acc00000-0000-4000-8000-000000000978", currency: "EUR"),
@@ -130,7 +125,6 @@ package enum BankCatalog {
   static let openingAmount = 1_000_000
   static let openingTime = 1_707_868_800_000
 
-  /// The business account for sweeping and payouts.
   static let businessAccount: JSON = ["type": "iban", "iban": "GB29NWBK60161331926819"]
 
   static func schemes(_ currency: String) -> [String] {
@@ -141,7 +135,6 @@ package enum BankCatalog {
     }
   }
 
-  /// The currency of a bank's country.
   static func currency(of bank: Bank) -> String {
     switch bank.country {
     case "GB": "GBP"

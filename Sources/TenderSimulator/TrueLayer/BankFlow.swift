@@ -63,13 +63,11 @@ struct BankFlow: Equatable, BookedPart {
   private(set) var step: Step?
   /// The time when the step was shown, in milliseconds since 1970.
   private(set) var shownAt = 0
-  /// The steps after it.
   var queue: [Step] = []
   /// The name of the bank's page, which only the redirect has.
   var session: String?
   /// The payer's action at the bank, until the return.
   var action: Action?
-  /// Whether the payer never returns.
   var isAbandoned = false
 
   init() {}
@@ -86,7 +84,6 @@ struct BankFlow: Equatable, BookedPart {
     book.member("abandoned", &isAbandoned)
   }
 
-  /// Shows the payer a step.
   mutating func show(_ step: Step, at time: Int) {
     self.step = step
     shownAt = time
@@ -111,7 +108,6 @@ struct BankCapabilities: Equatable {
   var choosesAccount: Bool { given["user_account_selection"] != nil }
   var redirects: Bool { given["redirect"] != nil }
 
-  /// The address to which the payer returns.
   var returnAddress: String? { given["redirect"]?["return_uri"]?.text }
 
   /// The address to which the bank sends the payer. The client submits its parameters.
@@ -122,7 +118,6 @@ struct BankCapabilities: Equatable {
 
   var takesConsent: Bool { given["consent"] != nil }
 
-  /// Whether the consent comes with the form.
   var isConsentAdjacent: Bool { given["consent"]?["action_type"]?.text == "adjacent" }
 
   var retries: Bool { given["retry"] != nil }

@@ -5,7 +5,6 @@ import TenderModel
 /// The simulated TrueLayer's HTTP side: tokens, signatures, keys and endpoints (TrueLayer/README, 1.4 and
 /// 10).
 struct BankHTTP {
-  /// The sender of a request.
   private enum Caller: Equatable {
     case client
     /// A token of one resource; nil for the simulator's token, which is valid for all.

@@ -1,6 +1,5 @@
 import TenderModel
 
-/// A field of a bank's form.
 struct BankInput {
   private let label: String
   private var format = "any"

@@ -57,7 +57,6 @@ struct BankLookUps {
     String(Timestamp.text(milliseconds).prefix(10))
   }
 
-  /// Returns the banks that match a search.
   func search(_ body: JSONObject) -> JSONObject {
     let countries = body["countries"]?.array?.compactMap(\.text)
     let currencies = body["currencies"]?.array?.compactMap(\.text)

@@ -9,13 +9,11 @@ struct BankOrder: Equatable, BookedValue {
     var parameter: String { "\(rawValue)_id" }
   }
 
-  /// The account of the payee.
   struct Payee {
     fileprivate let given: JSONObject
 
     var isMerchantAccount: Bool { account != nil }
 
-    /// The merchant account's id.
     var account: String? { given.text("merchant_account_id") }
 
     /// The type of its identifier: `iban`, `sort_code_account_number`, ….
@@ -46,7 +44,6 @@ struct BankOrder: Equatable, BookedValue {
     self.body = body
   }
 
-  /// Creates an empty order.
   init() { body = [:] }
 
   private var terms: JSONObject {
@@ -59,7 +56,6 @@ struct BankOrder: Equatable, BookedValue {
   /// The amount in minor units; only a payment has one.
   var amount: Int { body["amount_in_minor"]?.boundedNumber ?? 0 }
 
-  /// The mandate of a payment.
   var mandateID: String? { terms.text("type") == "mandate" ? terms.text("mandate_id") : nil }
 
   var payee: Payee? { terms["beneficiary"]?.object.map(Payee.init(given:)) }
@@ -67,7 +63,6 @@ struct BankOrder: Equatable, BookedValue {
   /// Whether another authorization may follow a failed one.
   var retries: Bool { terms["retry"] != nil }
 
-  /// The limits of a mandate.
   var constraints: BankConstraints? { body["constraints"].flatMap(BankConstraints.init) }
 
   /// The way to choose a bank.
@@ -82,7 +77,6 @@ struct BankOrder: Equatable, BookedValue {
     )
   }
 
-  /// Whether the payer chooses the scheme.
   var choosesScheme: Bool { choice["scheme_selection"]?["type"]?.text == "user_selected" }
 
   /// Whether the creation allows a bank.

@@ -55,7 +55,6 @@ struct BankProblem: Error {
     return BankProblem(known ?? kinds[kinds.count - 1], status: status)
   }
 
-  /// Returns the answer with a trace id.
   func answer(traceID: String) -> HTTPResponse {
     var body: JSONObject = [
       "type": .string("https://docs.truelayer.com/docs/error-types#\(name)"),

@@ -7,7 +7,6 @@ import TenderModel
 /// enumeration. The shapes of payouts and sweeping are those of [JAVA] and [PHP]. A payment on a mandate
 /// needs no user, a commercial mandate no use case, and forms may have no types of input.
 enum BankRequests {
-  /// The periods of a mandate's limits.
   static let periods = ["day", "week", "fortnight", "month", "half_year", "year"]
 
   /// The shapes by name, each with its members.
@@ -17,7 +16,6 @@ enum BankRequests {
   /// begins an enumeration; `by type` begins the shapes that the member `type` selects.
   private static let texts = EmbeddedText.rows("TenderSimulator/TrueLayer/Requests.txt")
 
-  /// Checks that a body has one of these shapes.
   static func check(_ body: JSONObject, _ shape: String) throws(BankProblem) {
     try BankSchema(texts[shape] ?? "", among: texts).check(.object(body))
   }

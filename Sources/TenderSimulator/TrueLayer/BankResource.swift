@@ -81,7 +81,6 @@ struct BankResource: Equatable, BookedPart {
 
   var kind: BankOrder.Kind { order.kind }
 
-  /// The banks that its payer may choose.
   var banks: [BankCatalog.Bank] {
     BankCatalog.banks.filter { candidate in
       order.allows(candidate) && BankCatalog.currency(of: candidate) == order.currency
@@ -116,7 +115,6 @@ struct BankResource: Equatable, BookedPart {
     if retries { flow?.show(.retry, at: time) }
   }
 
-  /// Schedules a status for a time.
   mutating func schedule(_ status: Status, at time: Int, reason: String? = nil) {
     due.append(Due(status: status, at: time, reason: reason))
   }
@@ -148,7 +146,6 @@ struct BankResource: Equatable, BookedPart {
     }
   }
 
-  /// The merchant revokes it.
   mutating func revoke(at time: Int) {
     enter(.revoked, at: time)
     isRevokedByPayer = false

@@ -3,7 +3,6 @@ import TenderModel
 /// An endpoint of the simulated TrueLayer: its methods, the names of its faults, and its body
 /// (TrueLayer/README, 1.4 and 10.1; bodies by the OpenAPI).
 struct BankRoute {
-  /// The purpose of the endpoint.
   enum Endpoint: String {
     case collection, resource, start, cancel, revoke, refunds, refund, funds, constraints
     case submission, search, provider, providerReturn
@@ -12,7 +11,6 @@ struct BankRoute {
 
   let endpoint: Endpoint
   let kind: BankOrder.Kind
-  /// The methods, each with the name of its step for faults.
   let methods: [(name: String, step: String)]
   /// The path below `/v3`, which clients may omit (TrueLayer/README, 10.1). `*` is an id.
   private let path: [Substring]

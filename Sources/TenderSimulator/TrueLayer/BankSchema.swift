@@ -132,7 +132,6 @@ indirect enum BankSchema: Sendable {
   }
 }
 
-/// The forms of texts in the schema.
 enum BankText {
   private static let digits: ClosedRange<Unicode.Scalar> = "0"..."9"
   private static let capitals: ClosedRange<Unicode.Scalar> = "A"..."Z"

@@ -57,7 +57,6 @@ struct BankScreens {
     "type": "sort_code_account_number", "sort_code": "500000", "account_number": "12345601",
   ]
 
-  /// Returns the answer to a creation.
   func created(_ resource: BankResource, token: String) -> JSONObject {
     var answer: JSONObject = [
       "id": .string(resource.id), "user": ["id": .string(resource.userID)],
@@ -67,7 +66,6 @@ struct BankScreens {
     return answer
   }
 
-  /// Returns the answer to a step of the flow.
   func progress(_ resource: BankResource) -> JSONObject {
     var answer: JSONObject = ["status": .string(resource.status.rawValue)]
     answer["failure_stage"] = resource.failure.map { .string($0.stage.rawValue) }

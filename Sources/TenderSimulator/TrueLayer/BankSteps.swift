@@ -6,7 +6,6 @@ import TenderModel
 struct BankSteps {
   let bank: BankWorld
 
-  /// Starts the flow with the client's capabilities.
   func start(_ resource: inout BankResource, _ body: JSONObject) throws(BankProblem) {
     let given = BankCapabilities(body)
     guard [.authorizationRequired, .attemptFailed].contains(resource.status) else { throw .state }

@@ -4,7 +4,6 @@ import TenderModel
 struct BankTransfer: Booked {
   static let kind = "bank-refund"
 
-  /// The end of the transfer.
   enum Course: String, BookedValue {
     case executed, failed
     /// It is executed, and returns two seconds later.
@@ -58,7 +57,6 @@ struct BankTransfer: Booked {
 
   private var ended: Int { created + Self.duration }
 
-  /// The time of its return.
   private var returned: Int { ended + Self.duration }
 
   /// The status at a time. Two seconds after the request, it is executed or has failed.

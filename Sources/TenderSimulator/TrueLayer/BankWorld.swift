@@ -21,7 +21,6 @@ struct BankWorld {
 
   func uuid() -> String { world.randomness.uuid().lowercased() }
 
-  /// Returns a new resource that waits for its payer.
   func fresh(_ order: BankOrder, id: String? = nil) -> BankResource {
     BankResource(order, id: id ?? uuid(), userID: uuid(), at: now)
   }
@@ -86,7 +85,6 @@ struct BankWorld {
       ?? BankCatalog.accounts.first { $0.id == id }
   }
 
-  /// Every merchant account.
   func accounts() throws(BankProblem) -> [BankAccount] {
     let booked = try stored { () throws(Fault) in try ledger.list(BankAccount.self) }
     return BankCatalog.accounts.filter { known in !booked.contains { $0.id == known.id } } + booked
@@ -116,7 +114,6 @@ struct BankWorld {
     try stored { () throws(Fault) in try ledger.list(BankTransfer.self, reference: account) }
   }
 
-  /// A payout by its id.
   func payout(_ id: String) throws(BankProblem) -> BankTransfer? {
     try stored { () throws(Fault) in try ledger.find(BankTransfer.self, id) }
       .flatMap { $0.isPayout ? $0 : nil }

@@ -168,7 +168,6 @@ package struct Devices: DeviceExchange {
 
 /// System calls that devices and the listener for payers share.
 enum Sockets {
-  /// The type of a connection's socket.
   static var stream: Int32 {
     #if canImport(Darwin)
     SOCK_STREAM
@@ -187,7 +186,6 @@ enum Sockets {
     #endif
   }
 
-  /// The system's text for an error number.
   static func problem(_ number: Int32) -> String { unsafe String(cString: strerror(number)) }
 }
 
@@ -196,7 +194,6 @@ private func openSerialLine(_ path: String) -> Int32 {
   unsafe open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
 }
 
-/// A stream over a descriptor.
 private final class DeviceStream: ByteStream {
   private let descriptor: Int32
   private let interruption: any Interruption

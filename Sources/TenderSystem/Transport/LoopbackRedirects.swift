@@ -35,7 +35,6 @@ package struct LoopbackRedirects: RedirectListener {
   }
 }
 
-/// One payer's expected return.
 @safe
 final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
   // Unchecked: the library's thread reads constants, and state behind the lock.

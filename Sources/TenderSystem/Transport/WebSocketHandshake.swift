@@ -7,7 +7,6 @@ package struct WebSocketHandshake {
   /// The largest accepted answer, in bytes.
   static let limit = 16_384
 
-  /// The first bytes that the client writes.
   package let requestBytes: [UInt8]
   private let accept: String
 
@@ -52,7 +51,6 @@ package struct WebSocketHandshake {
     case broken(String)
   }
 
-  /// Reads the bytes of the answer that have arrived.
   package func read(_ answer: [UInt8]) -> Progress {
     guard let end = Self.endOfHead(answer) else {
       return answer.count > Self.limit ? .broken("its answer is too long") : .incomplete

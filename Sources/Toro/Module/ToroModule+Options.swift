@@ -94,5 +94,4 @@ extension ToroModule {
   ]
 }
 
-/// The type of transaction at the reader.
 enum SaleType: String, CaseIterable, Sendable { case purchase, refund }

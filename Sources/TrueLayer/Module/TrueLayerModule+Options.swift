@@ -121,7 +121,6 @@ enum BankOptions {
   /// The options with the id of an existing resource.
   static let existing: [any OptionKey] = [Keys.paymentID, Keys.mandateID]
 
-  /// The options of the authorization flow.
   static let flow: [any OptionKey] = [
     Keys.resourceTokenFile, Keys.redirectURL, Keys.returnURL, Keys.country, Keys.bank, Keys.branch,
     Keys.scheme, Keys.account, Keys.consent, Keys.form, Keys.formFile, Keys.retry, Keys.open,
@@ -133,7 +132,6 @@ enum BankOptions {
   ]
 }
 
-/// The payer's consent.
 enum Consent: String, CaseIterable, Sendable {
   /// Only the payment (payment initiation service).
   case payment = "pis"

@@ -33,7 +33,6 @@ struct BookedPayment: Booked {
   var settlesAt: Int?
   var isReturned = false
   var isDisputed = false
-  /// The captured authorization.
   var authorization: String?
   var operations: [Operation] = []
 

@@ -1,6 +1,5 @@
 import TenderModel
 
-/// The terms of a payment.
 struct BookedTerms: BookedPart {
   /// The amount that the payer pays, with a service fee, in cents.
   var amount = 0
@@ -59,7 +58,6 @@ struct BookedMethod: Booked {
   var payorName: String?
   var email: String?
   var phone: String?
-  /// The barcode of a cash payment.
   var barcode: String?
   var isActive = true
   /// Whether every payment with it fails.
@@ -171,7 +169,6 @@ struct BookedBarcode: Booked {
   var contact = ""
   /// The last day for the payment, as a time of that day in milliseconds since 1970.
   var lastDay = 0
-  /// The receipt of its payment.
   var payment: String?
 
   var key: String { id }

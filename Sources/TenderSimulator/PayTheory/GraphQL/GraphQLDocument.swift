@@ -32,7 +32,6 @@ indirect enum GraphQLTypeReference: Equatable, Sendable, CustomStringConvertible
   case list(GraphQLTypeReference)
   case nonNull(GraphQLTypeReference)
 
-  /// The name of the innermost type.
   var name: String {
     switch self {
     case .named(let name): name
@@ -54,7 +53,6 @@ indirect enum GraphQLTypeReference: Equatable, Sendable, CustomStringConvertible
 ///
 /// Length and depth are limited.
 struct GraphQLDocument {
-  /// One field: its name, its arguments, and its selection.
   struct Field {
     var name: String
     var alias: String
@@ -63,7 +61,6 @@ struct GraphQLDocument {
     var selection: [Field]?
   }
 
-  /// A declared variable of the operation.
   struct Variable {
     var name: String
     var type: GraphQLTypeReference

@@ -10,7 +10,6 @@ struct GraphQLValidation {
   /// The problems in the order in which they were found.
   private(set) var problems: [String] = []
 
-  /// Validates a document and its variables.
   init(_ document: GraphQLDocument, variables: JSONObject, schema: GraphQLSchema) {
     self.schema = schema
     given = variables
