@@ -68,7 +68,9 @@ extension PayTheoryProvider {
     let graphQL = try GraphQL(context, for: "a reversal")
     let (payment, amount) = (progress.payment, progress.operation.amount ?? 0)
     let id = payment.state.id ?? ""
-    guard let asked = try captured(id, graphQL) else { throw .unknownReceipt(payment, id) }
+    guard let asked = try captured(id, graphQL) ?? resolved(progress, graphQL) else {
+      throw .unknownReceipt(payment, id)
+    }
     let found = try chain(of: asked, graphQL)
     let now = found.now
     let known = payment.refunded(afterVoiding: found.voidedInParts)
@@ -103,7 +105,17 @@ extension PayTheoryProvider {
   ) throws(Fault) -> Outcome {
     let graphQL = try GraphQL(context, for: mutation.name)
     try progress.prepare(.plain(mutation.stored), amount: amount, sendingNext: true)
-    return try read(try graphQL.run(mutation, progress), of: mutation, progress)
+    let answer: JSON
+    do throws(Fault) {
+      answer = try graphQL.run(mutation, progress)
+    } catch {
+      // The request may have been done before it was refused. A look that shows it counts.
+      guard error.cause == .refused, case .happened(let outcome)? = try? look(progress) else {
+        throw error
+      }
+      return outcome
+    }
+    return try read(answer, of: mutation, progress)
   }
 
   private func read(
@@ -202,8 +214,16 @@ extension PayTheoryProvider {
       && made.text("currency") == payment.currency?.code
   }
 
-  /// Returns whether currency and reference in an answer are the payment's.
+  /// Returns whether merchant, currency, stored method and reference in an answer are the payment's.
   func isSame(_ made: JSONObject, _ payment: Payment) -> Bool {
+    if let own = context.configuration.merchantUID, let other = made.text("merchant_uid"), other != own {
+      return false
+    }
+    if let token = payment.content.text("token"), payment.attempt?.prepared == nil,
+      let other = made["payment_method"]?["payment_method_id"]?.text, other != token
+    {
+      return false
+    }
     if let paid = payment.currency, let other = made.text("currency"), other != paid.code {
       return false
     }

@@ -300,6 +300,18 @@ extension PayTheoryProvider {
     return try graphQL.barcode(id).flatMap { found throws(Fault) in try paid(found, graphQL) }
   }
 
+  /// Returns the transaction of a payment that an operator resolved, so that its id is unknown or that of the
+  /// authorization; nil if there is not exactly one.
+  func resolved(_ progress: Progress, _ graphQL: GraphQL) throws(Fault) -> JSONObject? {
+    let payment = progress.payment
+    let found = try graphQL.transactions("reference", payment.reference.text, limit: 50).filter {
+      Transactions.isPayment($0) && Transactions.isLive($0) && isSame($0, payment)
+        && $0.text("parent_id")?.isEmpty ?? true && $0.text("reference") == payment.reference.text
+        && Transactions.gross($0) == payment.state.captured && !progress.otherIDs.contains(Transactions.id($0))
+    }
+    return found.count == 1 ? found[0] : nil
+  }
+
   /// Returns the transaction that a look-up asks for.
   ///
   /// It is found by receipt number, else it is the newest payment with the reference that no other operation

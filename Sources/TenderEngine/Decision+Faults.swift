@@ -187,7 +187,17 @@ extension Payment {
         + "\(isPending ? ", on its way" : ""); nothing was sent",
       hint: isPending
         ? "wait until it has ended: tender payment-status \(shellReference)"
-        : "it counts as refunded now: tender payment-status \(shellReference) shows what is left"
+        : "it counts as refunded now: tender payment-status \(shellReference) shows what is left. A further "
+          + "refund needs another --refund-reference"
+    )
+  }
+
+  /// Refuses another attempt, because the provider shows the declined one as paid.
+  var declinedIsPaid: Fault {
+    conflict(
+      code: "attempt_paid",
+      "\(name) was declined, and \(provider.text) shows it as paid now; nothing was sent",
+      hint: "refund it at \(provider.text), or keep it: tender payment-status \(shellReference) shows it"
     )
   }
 

@@ -92,7 +92,8 @@ extension Engine {
       try known.map { known throws(Fault) in
         try hasRefused(payment[sequence] ?? draft, known)
       } ?? false
-    if looksFirst, draft.isReversal, let known { try checkRefunds(of: known) }
+    if looksFirst, draft.isReversal, let known { try checkRefunds(of: known, before: draft) }
+    if draft.isAttempt, let known { try checkDeclined(known) }
     if draft.isAttempt {
       payment = try journal.open(payment, checked.terms, .process)
       say("prepared")
@@ -107,11 +108,13 @@ extension Engine {
   }
 
   /// Whether a request of the same kind was sent before and refused, under another key or none. Under its old
-  /// key, the provider would recognize a repetition of a request that took effect.
+  /// key, the provider would recognize a repetition of a request that took effect. A look may have counted
+  /// that effect already.
   private func hasRefused(_ operation: Operation, _ known: Payment) throws(Fault) -> Bool {
     let refused = known.operations.filter {
       $0.state.name == .failed && $0.kind == operation.kind
-        && ($0.key == nil || $0.key != operation.key)
+        && ($0.key == nil || $0.key != operation.key
+          || operation.isReversal && known.observed.elsewhere > 0)
     }
     guard provider.traits.canLookUp, !refused.isEmpty else { return false }
     return try journal.history(of: known).contains { line in
@@ -131,20 +134,37 @@ extension Engine {
 
   /// Looks again at a payment whose refund was refused, because it may have been made after all.
   ///
-  /// Throws `conflict` if the provider shows a refund that this journal does not have.
-  private func checkRefunds(of known: Payment) throws(Fault) {
+  /// Throws `conflict` if the provider shows a refund that this journal does not have. One that an earlier
+  /// look counted is the result of the refused refund if that is repeated.
+  private func checkRefunds(of known: Payment, before draft: Operation) throws(Fault) {
     guard let outcome = try ask(query(of: known, false), known) else { return }
     let seen = observed(outcome, of: known).payment
     let strange = outcome.refunds.first { refund in
       refund.state.name == .processing && !known.reversals.contains { $0.id == refund.id }
     }
     let more = seen.observed.elsewhere - known.observed.elsewhere
-    guard strange != nil || more > 0 else { return }
+    let isRepeated = known.reversals.contains {
+      $0.state.name == .failed && $0.name == draft.name && $0.amount == draft.amount
+        && $0.effectiveAmount <= seen.observed.elsewhere
+    }
+    guard strange != nil || more > 0 || isRepeated else { return }
     var written = seen
     let sequence = known.attempt?.sequence ?? 1
     if more > 0 { _ = try journal.update(&written, sequence, note: "looked up", .power) }
-    let amount = strange.map { $0.amount ?? 0 } ?? more
+    let amount = strange.map { $0.amount ?? 0 } ?? (more > 0 ? more : draft.effectiveAmount)
     throw known.refusedRefundFound(amount, isPending: strange != nil)
+  }
+
+  /// Asks about a declined attempt before another one is made, because its money may have been taken after
+  /// all.
+  ///
+  /// Throws `conflict` if the provider shows that. If the provider cannot be asked, the decline counts.
+  private func checkDeclined(_ known: Payment) throws(Fault) {
+    guard provider.traits.canLookUp, known.attempt?.state.name == .declined, known.state.id != nil,
+      let shown = try? provider.lookUp(query(of: known, false)),
+      [.succeeded, .processing].contains(shown.state?.name), contradiction(shown, known) == nil
+    else { return }
+    throw known.declinedIsPaid
   }
 
   /// Checks that an operation has the operator's key, if one was given.

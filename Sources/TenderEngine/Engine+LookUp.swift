@@ -175,7 +175,7 @@ extension Engine {
   }
 
   /// Returns the reason why an answer is no evidence about a payment; nil if it is evidence.
-  private func contradiction(_ outcome: Outcome, _ known: Payment) -> String? {
+  func contradiction(_ outcome: Outcome, _ known: Payment) -> String? {
     let state = known.state
     if let id = state.id, let said = outcome.id, said != id {
       return "the answer is about another payment (\(said)) and was not recorded"

@@ -59,6 +59,9 @@ struct Resource: Sendable {
   /// Returns whether its status or next action changed.
   func hasMoved(from other: Resource) -> Bool { status != other.status || next != other.next }
 
+  /// Whether the money of a settled payment was taken back.
+  var isReversed: Bool { body.text("reversed_at") != nil }
+
   /// Whether the payer may still authorize it.
   var isOpen: Bool { ["authorization_required", "authorizing", "attempt_failed"].contains(status) }
 
@@ -72,7 +75,7 @@ struct Resource: Sendable {
     case ("authorized", .mandate): return .authorized
     case ("authorized", _): return .pending
     case ("executed", _): return isExecutedForGood ? .succeeded : .pending
-    case ("settled", _): return .succeeded
+    case ("settled", _): return isReversed ? .returned : .succeeded
     case ("revoked", _): return .revoked
     case ("attempt_failed", _): return .failed
     case ("failed", _): return FailureReason(failureReason).status

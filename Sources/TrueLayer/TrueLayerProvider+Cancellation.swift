@@ -48,7 +48,9 @@ extension TrueLayerProvider {
     let reference = progress.payment.reference
     let statement = try Creation.statement(request.statement, orFrom: reference.text)
     let payment = try runner(progress).look(.payment, try id(of: progress))
-    guard payment.status == "settled" else { throw .nothingToRefund(progress.payment) }
+    guard payment.status == "settled", !payment.isReversed else {
+      throw .nothingToRefund(progress.payment)
+    }
     var body: JSONObject = [:]
     body["amount_in_minor"] = progress.operation.amount.map(JSON.integer)
     body["reference"] = .string(statement)

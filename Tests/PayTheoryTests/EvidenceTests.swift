@@ -189,6 +189,65 @@ import Testing
     #expect(try world.latest()?.state.captured == 1000)
   }
 
+  /// Refuses a document after it was executed.
+  private struct Denier: HTTPExchange {
+    let inner: any HTTPExchange
+
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      let response = try inner.send(request, permit, by: deadline)
+      guard permit != nil else { return response }
+      let refusal: JSON = ["errors": [["message": "Cannot query field 'x' on type 'Mutation'."]]]
+      return HTTPResponse(status: response.status, body: Array(JSONWriter.text(refusal).utf8))
+    }
+  }
+
+  @Test func `a refusal of what a look shows is none`() throws {
+    let world = try World()
+    let parts = PartTests()
+    try parts.paid(world)
+    #expect(try parts.refund(world, 400) { Denier(inner: $0) }.status == .partiallyRefunded)
+    #expect(try parts.refund(world, 400).replayed == true)
+    #expect(try world.books().refunded == 400)
+    let order = try world.storedOrder("S", amount: 1000)
+    let paid = try world.engine(exchange: { Denier(inner: $0) }).pay(order)
+    #expect(paid.status == .succeeded)
+    #expect(try world.charges("S") == 1)
+  }
+
+  @Test(arguments: ["merchant_uid", "payment_method"])
+  func `an answer about another merchant or stored method decides nothing`(_ member: String) throws {
+    let world = try World()
+    let order = try world.storedOrder("A", amount: 1000)
+    let status = exit {
+      try world.engine(exchange: { inner in
+        Liar(Liar(inner, to: "createTransaction") { Self.foreign($0, member) }, to: "transactions(") {
+          Self.foreign($0, member)
+        }
+      }).pay(order)
+    }
+    #expect(status == 9)
+    #expect(try world.latest()?.state.isUnknown == true)
+  }
+
+  /// Returns an answer with another value of a member in each transaction.
+  private static func foreign(_ data: JSONObject, _ member: String) -> JSONObject {
+    func change(_ made: JSONObject) -> JSON {
+      var made = made
+      made[member] = member == "merchant_uid" ? "other" : ["payment_method_id": "pt_pmt_other"]
+      return .object(made)
+    }
+    var data = data
+    if let made = data["createTransaction"]?.object { data["createTransaction"] = change(made) }
+    if let items = data["transactions"]?["items"]?.array {
+      data["transactions"] = ["items": .array(items.compactMap(\.object).map(change))]
+    }
+    return data
+  }
+
   /// A look-up that could not be sent decides nothing about the reversal before it.
   @Test func `a reversal whose look-up cannot be sent is unknown`() throws {
     let world = try World()

@@ -126,6 +126,39 @@ import Testing
     #expect(try amounts(till) == [1000, 500, 0, 500])
   }
 
+  /// A look has counted the refund that was refused. The same command would refund the amount twice.
+  @Test(arguments: [true, false])
+  func `a refused refund that a look has counted is not sent again`(_ hasKeys: Bool) throws {
+    let till = Till(Scripted(hasKeys ? .scripted : .keyless))
+    #expect(try till.transact() == "succeeded")
+    till.provider.then(.fail(Fault(.rejected, code: "refused", "no").proven, sends: true))
+    #expect(try till.refund(400) == "7 refused")
+    till.provider.shows(Self.seen(400))
+    #expect(try till.status() == "partially_refunded")
+    _ = till.provider.heard()
+    #expect(try till.refund(400) == "6 earlier_refund_resolved")
+    #expect(till.provider.heard() == ["look up"])
+    #expect(try amounts(till) == [1000, 400, 0, 600])
+    #expect(try till.refund(400, name: "more").hasPrefix("partially_refunded"))
+    #expect(try amounts(till) == [1000, 800, 0, 200])
+  }
+
+  /// The money of a declined payment was taken after all. Another attempt would take it twice.
+  @Test func `a declined attempt that the provider shows as paid is followed by none`() throws {
+    let till = Till(Scripted(.scripted, .answer(.declined)))
+    #expect(try till.transact().hasPrefix("declined"))
+    till.provider.shows(Self.seen(0))
+    _ = till.provider.heard()
+    #expect(try till.transact(newAttempt: true) == "6 attempt_paid")
+    #expect(till.provider.heard() == ["look up"])
+    #expect(try till.payment()?.attempts.count == 1)
+    // An answer about another amount decides nothing.
+    var other = Self.seen(0)
+    other.amount = 999
+    till.provider.shows(other)
+    #expect(try till.transact(newAttempt: true) == "succeeded")
+  }
+
   @Test func `another key than the one that it was done with is refused`() throws {
     let till = Till(Scripted())
     #expect(try till.transact(key: "k1") == "succeeded")
