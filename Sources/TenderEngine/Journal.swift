@@ -337,6 +337,7 @@ extension Status {
 /// A held lock. It ends when its last reference is released.
 package protocol ReferenceLock: AnyObject {}
 
+/// One line of a payment's history.
 package struct HistoryEntry: Sendable, Hashable {
   /// Milliseconds since 1970.
   package let at: Int

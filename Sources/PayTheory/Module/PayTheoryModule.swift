@@ -2,6 +2,7 @@ package import TenderCommandLine
 package import TenderEngine
 package import TenderModel
 
+/// The module of Pay Theory: its options, settings and help.
 package struct PayTheoryModule: ProviderModule {
   package init() {}
 

@@ -1,7 +1,9 @@
 package import TenderEngine
 package import TenderModel
 
+/// The definition of one command.
 package struct Command: Sendable {
+  /// An argument of the command that is not an option.
   package struct Operand: Sendable, Hashable {
     package let name: String
     package let isOptional: Bool
@@ -105,6 +107,7 @@ package struct Command: Sendable {
     }
   }
 
+  /// The change of an existing payment.
   package enum Change: Sendable, Hashable { case confirm, cancel, refund }
 
   package let work: Work
@@ -207,6 +210,7 @@ package struct Command: Sendable {
   /// The words with a space between.
   package var name: String { words.joined(separator: " ") }
 
+  /// Returns the command with the additions of its providers.
   package func used(by modules: [any ProviderModule], among known: [Option]) -> Command {
     var command = self
     command.optionNames = keys.flatMap(\.options).map(\.name)

@@ -19,6 +19,7 @@ package protocol JSONProvider: Provider {
   func outcome(_ answer: JSONObject, for operation: Operation?) -> Outcome?
 }
 
+/// A request in JSON.
 package struct JSONRequest: Sendable {
   package var method: HTTPMethod
   /// The path after the base address, with its query.

@@ -17,6 +17,7 @@ package final class Option: Sendable {
   /// The completions of the value. `newFiles` are files that the command creates.
   package enum Completion: Sendable, Hashable { case nothing, files, newFiles, folders }
 
+  /// The section of help that lists it.
   package enum Group: String, Sendable, Hashable, CaseIterable {
     case money = "Money"
     case payment = "Payment"
@@ -72,6 +73,7 @@ package final class Option: Sendable {
     with(choices: choices.filter { !values.contains($0) })
   }
 
+  /// The same option with another summary, or with other choices.
   package func with(summary: String? = nil, choices: [String]? = nil) -> Option {
     Option(
       name,

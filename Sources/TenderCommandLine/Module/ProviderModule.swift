@@ -51,6 +51,7 @@ package protocol ProviderModule: Sendable {
 }
 
 extension ProviderModule {
+  /// Whether the provider supports a command.
   package func takes(_ command: Command) -> Bool { uses.contains { $0.command == command.name } }
 
   package var help: ModuleHelp { ModuleHelp() }

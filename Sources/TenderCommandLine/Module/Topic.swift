@@ -14,6 +14,7 @@ package struct Topic: Sendable {
     PageFile.certain { () throws(PageFile.Flaw) in try section.paragraphs(part) }
   }
 
+  /// The topics of a file.
   package static func topics(
     in file: PageFile,
     _ part: @escaping @Sendable (String) -> [String]?

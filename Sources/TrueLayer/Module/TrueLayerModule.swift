@@ -3,6 +3,7 @@ package import TenderEngine
 package import TenderModel
 internal import TenderSystem
 
+/// The module of TrueLayer: its options, settings and help.
 package struct TrueLayerModule: ProviderModule {
   package init() {}
 
