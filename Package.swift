@@ -154,7 +154,8 @@ let package = Package(
     workhorse(
       "TenderSimulator",
       documents: [
-        "PayTheory/Schema.graphql", "Toro/Codes.txt", "Toro/Elements.txt", "TrueLayer/Requests.txt",
+        "PayTheory/Schema.graphql", "PayTheory/Words.txt", "Toro/Codes.txt", "Toro/Elements.txt",
+        "Toro/Words.txt", "TrueLayer/Requests.txt", "TrueLayer/Words.txt",
       ],
       needs: "TenderEngine",
       "TenderModel",

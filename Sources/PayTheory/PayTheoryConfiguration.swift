@@ -134,6 +134,7 @@ package struct PayTheoryConfiguration: Sendable {
 ///
 /// Partner builds have `new` or `old` between partner and stage (README, 1.1).
 package struct APIKey: Sendable, Hashable {
+  /// The three stages of the SDKs.
   package enum Stage: String, Sendable, Hashable, CaseIterable {
     case production = "paytheory"
     case study = "paytheorystudy"

@@ -3,6 +3,7 @@ package import TenderModel
 
 /// Pay Theory: cards, ACH and cash over its socket; stored methods, look-ups and reversals over GraphQL.
 package struct PayTheoryProvider: Provider {
+  /// The provider's name in options, records and journals.
   package static let name = ProviderName("paytheory")
   let context: PayTheoryContext
 

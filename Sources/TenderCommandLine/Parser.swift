@@ -1,5 +1,6 @@
 package import TenderModel
 
+/// The result of parsing a command line.
 package enum ParsedLine: Sendable {
   case run(Invocation)
   /// Help for a command or a topic, or the start page without words. The options choose the provider that it

@@ -85,6 +85,7 @@ extension Randomness {
   }
 }
 
+/// The text form of a UUID.
 package enum UUIDText {
   /// Returns upper-case hexadecimal in groups of 8, 4, 4, 4 and 12.
   package static func format(_ bytes: [UInt8]) -> String {

@@ -206,6 +206,7 @@ extension Payment {
     reversals.filter { $0.isAlive && $0.name == nil && !$0.isRest }
   }
 
+  /// The amount of an operation, with its currency.
   package func text(of operation: Operation) -> String {
     text(ofMinorUnits: operation.effectiveAmount)
   }

@@ -157,6 +157,7 @@ extension Decision {
 // MARK: A cancel
 
 extension Decision {
+  /// Decides for `cancel`.
   package static func cancel(
     _ request: RefundRequest,
     of payment: Payment,

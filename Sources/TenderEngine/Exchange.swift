@@ -6,6 +6,7 @@ package enum HTTPMethod: String, Sendable {
   case post = "POST"
 }
 
+/// One HTTP request.
 package struct HTTPRequest: Sendable {
   /// A header field. With `isSecret`, its value appears in no trace.
   package struct Field: Sendable {
@@ -107,6 +108,7 @@ extension HTTPExchange {
   }
 }
 
+/// A factory of message sockets to a provider.
 package protocol SocketExchange: Sendable {
   /// Opens a WebSocket. Throws `not_sent` without a connection, and `provider_error` with the code
   /// `upgrade_refused` if the server refuses.
@@ -117,6 +119,7 @@ package protocol SocketExchange: Sendable {
   ) throws(Fault) -> any MessageSocket
 }
 
+/// A message from a socket.
 package enum SocketMessage: Sendable, Hashable {
   case text(String)
   case binary([UInt8])
@@ -172,6 +175,7 @@ package protocol DeviceExchange: Sendable {
   func open(_ address: String, by deadline: Deadline) throws(Fault) -> any ByteStream
 }
 
+/// An event of a stream.
 package enum StreamEvent: Sendable, Hashable {
   case bytes([UInt8])
   /// Nothing arrived in time, or a signal ended the wait.
@@ -179,6 +183,7 @@ package enum StreamEvent: Sendable, Hashable {
   case ended
 }
 
+/// A connection to a device.
 package protocol ByteStream: AnyObject {
   /// Sends all bytes. Throws `device` (`device_disconnected`) if the connection is broken.
   func send(_ bytes: [UInt8]) throws(Fault)

@@ -12,7 +12,7 @@ package enum Durability: Sendable, Hashable {
 ///
 /// Each write names the version of the payment that it was made from. If another process has written since,
 /// it fails (`journal_conflict`). Every function throws `state` faults.
-package protocol Journal: MaintainedJournal {
+package protocol Journal: Sendable {
   /// Takes the lock on a reference, and waits for it until `deadline`; nil if another process holds it.
   ///
   /// The lock ends when the returned value is released, or with the process.
@@ -108,10 +108,8 @@ package protocol Journal: MaintainedJournal {
   func oldest() throws(Fault) -> Int?
   /// The history of a payment, oldest first.
   func history(of payment: Payment) throws(Fault) -> [HistoryEntry]
-}
+  // Maintenance and import.
 
-/// The functions of a journal for maintenance and import.
-package protocol MaintainedJournal: Sendable {
   /// The number of payments that `prune` would delete.
   func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int
   /// Deletes payments with their operations and history. Returns the number of payments.
@@ -265,9 +263,7 @@ extension Journal {
   package func worker(_ key: ReferenceKey) -> String? { nil }
 
   package var window: SendWindow? { nil }
-}
 
-extension MaintainedJournal {
   package func verify() throws(Fault) -> [String] { [] }
 
   package var copyWarning: Fault? { nil }
@@ -337,6 +333,7 @@ extension Status {
 /// A held lock. It ends when its last reference is released.
 package protocol ReferenceLock: AnyObject {}
 
+/// One line of a payment's history.
 package struct HistoryEntry: Sendable, Hashable {
   /// Milliseconds since 1970.
   package let at: Int

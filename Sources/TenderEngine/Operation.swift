@@ -122,6 +122,7 @@ package struct Operation: Sendable {
     }
   }
 
+  /// The known effect of an operation on money.
   package enum Effect: String, Sendable { case none, unknown, done }
 
   /// Whether it undoes a capture or a hold.

@@ -19,6 +19,7 @@ extension Operation {
     /// It succeeded, and the provider took it back.
     case returned
 
+    /// The state's name in the journal and in records.
     package enum Name: String, Sendable, Hashable, CaseIterable {
       case prepared, sent, waiting, processing, succeeded, declined, cancelled, expired, failed
       case returned

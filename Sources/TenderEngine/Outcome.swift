@@ -37,6 +37,7 @@ package struct Outcome: Sendable, Priced {
   /// for the same.
   package var shown: JSONObject?
 
+  /// A refund in a provider's list.
   package struct SeenRefund: Sendable, Hashable {
     package var id: String
     package var state: Operation.State

@@ -84,6 +84,7 @@ package struct PaymentFilter: Sendable {
       ? places == 0 && statuses.allSatisfy { !$0.isFinal } : places == 1 && statuses.isEmpty
   }
 
+  /// Whether a payment matches.
   package func lets(_ payment: Payment) -> Bool {
     let state = payment.state
     return env.map { $0 == payment.env } ?? true
@@ -191,6 +192,7 @@ package enum SearchTerm {
   /// The number of words of a text from which the index has a term.
   private static let words = 16
 
+  /// Returns the terms of a payment.
   package static func all(of payment: Payment) -> Set<String> {
     var terms: Set<String> = [
       "r:" + cut(backwards(payment.reference.text)), "e:" + payment.env.rawValue,

@@ -132,6 +132,7 @@ extension Provider {
 }
 
 extension Fault {
+  /// An ability that a provider does not have.
   package static func unsupportedOperation(_ provider: ProviderName, _ what: String) -> Fault {
     Fault(
       .unsupported,
@@ -155,6 +156,7 @@ package protocol SearchFlow: Sendable {
   ) throws(Fault) -> (found: [Outcome], searched: Int, total: Int?)
 }
 
+/// The query of a look-up.
 package struct LookUp: Sendable, Hashable {
   package var id: String?
   package var reference: Reference?

@@ -2,6 +2,7 @@ package import TenderEngine
 package import TenderModel
 import TenderSystem
 
+/// An operation as a row of the `operation` table, and back.
 package enum OperationRow {
   private static let table = Table<Operation>([
     .init("sequence", { $0.sequence }, { $0.sequence = $1 }),
@@ -41,6 +42,7 @@ package enum OperationRow {
     LEFT JOIN preparation x ON x.row = o.row
     """
 
+  /// Returns the values of the columns.
   package static func values(_ operation: Operation) -> Row { table.row(operation) }
 
   static func isWhole(_ row: Row) -> Bool {
@@ -104,6 +106,7 @@ package enum OperationRow {
   }
 }
 
+/// An observation as a row of the `observation` table, and back.
 package enum ObservationRow {
   private static let table = Table<Observation>([
     .init("at", time: { $0.at }, { $0.at = $1 }),
@@ -122,6 +125,7 @@ package enum ObservationRow {
   /// The columns, without the rows' numbers and the checksum.
   package static var columns: Columns { table.columns }
 
+  /// Returns the values of the columns.
   package static func values(_ seen: Observation) -> Row { table.row(seen) }
 
   /// Reads the observation of a row; nil if it is invalid.

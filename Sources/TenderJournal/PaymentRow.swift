@@ -2,6 +2,7 @@ package import TenderEngine
 package import TenderModel
 import TenderSystem
 
+/// A payment as a row of the `payment` table, and back.
 package enum PaymentRow {
   /// The sources of a row: a payment, its computed state, and its observations.
   private struct Source {
@@ -64,6 +65,7 @@ package enum PaymentRow {
     SELECT p.row, \(sql: columns.names.list("p")), p.sum FROM payment p
     """
 
+  /// Returns the values of the columns.
   package static func values(_ payment: Payment) -> Row { table.row(Source(payment)) }
 
   /// The columns that do not change when another state of the payment is merged.

@@ -226,6 +226,7 @@ package struct Row: Sendable {
     columns.place(of: "sum") == nil || text("sum") == sum(parts)
   }
 
+  /// Returns the row with only these columns.
   package func only(_ columns: Columns) -> Row {
     Row(columns, columns.names.map { self[$0] })
   }

@@ -230,6 +230,7 @@ package enum EventRow {
     table.row((line, payment, entry, sum))
   }
 
+  /// Returns the line of a row of `event`.
   package static func entry(_ row: Row) -> HistoryEntry {
     HistoryEntry(
       at: row.number("at") ?? 0,

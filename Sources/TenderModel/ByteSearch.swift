@@ -27,6 +27,7 @@ extension StringProtocol where SubSequence == Substring {
     }
   }
 
+  /// Returns the range of the first occurrence of another text.
   package func firstRange(of other: String) -> Range<Index>? {
     guard !other.isEmpty else { return startIndex..<startIndex }
     return unsafe ByteSearch.withBytes(self[...], other) { bytes, other in
@@ -49,6 +50,7 @@ extension StringProtocol where SubSequence == Substring {
     return last
   }
 
+  /// Returns whether another text occurs.
   package func contains(_ other: String) -> Bool { firstRange(of: other) != nil }
 
   /// Returns the text with every occurrence of another text replaced.

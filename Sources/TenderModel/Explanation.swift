@@ -1,5 +1,6 @@
 /// A page of `tender explain`: a word that a record, a receipt or a provider's document uses.
 package struct Explanation: Sendable, Hashable {
+  /// The kind of term.
   package enum Subject: String, Sendable, CaseIterable {
     case error, status, state, type, member
     case failureReason = "failure reason"
@@ -9,6 +10,7 @@ package struct Explanation: Sendable, Hashable {
     case rejection
   }
 
+  /// The side that caused a failure.
   package enum Side: String, Sendable, CaseIterable {
     case payer, bank, network, provider, shop, merchant, order, tender
   }

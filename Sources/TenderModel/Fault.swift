@@ -13,6 +13,7 @@ package struct Fault: Error, Sendable, Hashable {
     case hungUp = "hung_up"
   }
 
+  /// The known effect on money.
   package enum Effect: String, Sendable, Hashable {
     /// The money provably did not move.
     case none
@@ -133,10 +134,12 @@ extension Fault {
     Fault(.usage, code: "bad_options", message, hint: hint)
   }
 
+  /// A required option is missing.
   package static func missingOption(_ message: String, hint: String? = nil) -> Fault {
     Fault(.usage, code: "missing_option", message, hint: hint)
   }
 
+  /// An operand is missing, extra or unusable.
   package static func badOperand(_ message: String, hint: String? = nil) -> Fault {
     Fault(.usage, code: "bad_operand", message, hint: hint)
   }
@@ -146,6 +149,7 @@ extension Fault {
     Fault(.usage, code: "bad_file", message, hint: hint)
   }
 
+  /// An address cannot be used.
   package static func badAddress(_ message: String, hint: String? = nil) -> Fault {
     Fault(.usage, code: "bad_address", message, hint: hint)
   }

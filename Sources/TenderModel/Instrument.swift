@@ -38,6 +38,7 @@ package enum Instrument: Sendable {
   }
 }
 
+/// A checked payment card.
 package final class Card: Sendable {
   package let number: SharedSecret
   package let securityCode: SharedSecret
@@ -82,6 +83,7 @@ package final class Card: Sendable {
   }
 }
 
+/// A month of a year.
 package struct YearMonth: Sendable, Hashable {
   package let year: Int
   package let month: Int
@@ -91,6 +93,7 @@ package struct YearMonth: Sendable, Hashable {
     self.month = month
   }
 
+  /// Returns whether this month comes before another.
   package func isBefore(_ other: YearMonth) -> Bool { (year, month) < (other.year, other.month) }
 }
 
@@ -123,6 +126,7 @@ package struct Expiration: Sendable, Hashable {
   package var yearText: String { String(month.year) }
 }
 
+/// A checked bank account for ACH.
 package final class BankAccount: Sendable {
   /// The two account types of ACH.
   package enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -160,6 +164,7 @@ package final class BankAccount: Sendable {
   }
 }
 
+/// A payer of cash at a barcode.
 package struct CashPayer: Sendable, Hashable {
   package let name: String
   package let contact: String
@@ -177,6 +182,7 @@ package struct CashPayer: Sendable, Hashable {
   }
 }
 
+/// Checks of contact details.
 package enum Contact {
   /// Returns whether a text has the shape of an e-mail address: one `@`, a dot after it, no spaces.
   package static func isEmail(_ text: String) -> Bool {

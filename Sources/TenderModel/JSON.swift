@@ -79,6 +79,7 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
 
 /// The ordered members of a JSON object.
 package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+  /// One name and its value.
   package struct Member: Sendable, Hashable {
     package var key: String
     package var value: JSON
@@ -119,6 +120,7 @@ package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     return members.firstIndex { $0.key.utf8.count == length && $0.key == key }
   }
 
+  /// Returns a member's text; nil if it is not a string.
   package func text(_ key: String) -> String? { self[key]?.text }
 
   /// Returns the same members, with those in `names` first and in that order.

@@ -3,6 +3,7 @@
 /// A section begins with `# TITLE`. Lines `field: value` may follow; after an empty line comes the body. The
 /// `Pages.txt` of a room is embedded at build, and read when help or an explanation is asked for.
 package struct PageFile: Sendable {
+  /// An error in a file, with its line.
   package struct Flaw: Error, Hashable, CustomStringConvertible {
     package let line: Int
     package let text: String
@@ -40,6 +41,7 @@ package struct PageFile: Sendable {
     do throws(Flaw) { return try read() } catch { preconditionFailure("Pages.txt, \(error)") }
   }
 
+  /// A part of a file with a title.
   package struct Section: Sendable {
     package let title: String
     private let fields: [(name: String, value: String)]
@@ -70,6 +72,7 @@ package struct PageFile: Sendable {
       throw Flaw(line, "\(title) has no field \(other.name)")
     }
 
+    /// The value of a field; nil if it has none.
     package func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 
     /// The value of a required field. Throws if it is missing.
@@ -137,6 +140,7 @@ package struct PageFile: Sendable {
     }
   }
 
+  /// A row of a table.
   package struct Row: Sendable {
     package let line: Int
     package let words: [String]

@@ -146,6 +146,7 @@ package final class Redactor: Sendable {
   /// Allows an id that only looks like a card number.
   package func exempt(_ id: String) { known.withLock { _ = $0.exempt.insert(id) } }
 
+  /// Returns whether a text contains a learned secret.
   package func holdsSecret(_ text: String) -> Bool {
     let known = known.withLock { $0 }
     let bytes = Array(text.utf8)
@@ -237,6 +238,7 @@ package final class Redactor: Sendable {
     }
   }
 
+  /// Returns the fault with its texts redacted.
   package func redact(_ fault: Fault) -> Fault {
     var shown = fault
     shown.message = redact(fault.message)

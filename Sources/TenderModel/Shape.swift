@@ -40,6 +40,7 @@ package indirect enum Shape: Sendable {
     }
   }
 
+  /// Returns the parts of the object that fit the shape.
   package func filtered(_ object: JSONObject) -> JSONObject {
     filtered(.object(object))?.object ?? [:]
   }

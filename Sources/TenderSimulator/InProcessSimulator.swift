@@ -57,6 +57,7 @@ extension InProcessSimulator {
     return reaction
   }
 
+  /// Passes a socket to its provider.
   package func upgrade(path: String, query: String) throws(Fault) -> UpgradeReaction {
     try keepTime()
     parts.faults.begin(nil)

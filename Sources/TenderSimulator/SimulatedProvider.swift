@@ -3,6 +3,7 @@ package import TenderModel
 
 /// The reaction of the simulated server to an HTTP request.
 package struct HTTPReaction {
+  /// The end of an answer.
   package enum End: Sendable, Hashable {
     case whole
     /// The connection closes after some bytes of the body.
@@ -23,11 +24,13 @@ package struct HTTPReaction {
   /// Bytes of the body a second; nil for all at once.
   package var rate: Int?
 
+  /// An answer without any fault.
   package static func answer(_ response: HTTPResponse) -> HTTPReaction {
     HTTPReaction(response: response)
   }
 }
 
+/// The reaction of the simulated server on a socket.
 package enum SocketReaction: Equatable {
   case send(String)
   /// A message that is cut after some bytes, and the end of the connection.
@@ -39,10 +42,12 @@ package enum SocketReaction: Equatable {
   case silence
 }
 
+/// One connected client of a simulated socket.
 package protocol SocketSession: AnyObject {
   func receive(_ text: String) throws(Fault) -> [SocketReaction]
 }
 
+/// The reaction to an upgrade request.
 package enum UpgradeReaction {
   case accept(any SocketSession)
   case refuse(status: Int)
@@ -99,6 +104,7 @@ package protocol DeviceSession: AnyObject {
   func receive(_ bytes: [UInt8]) -> [DeviceReaction]
 }
 
+/// A reaction of a simulated device.
 package enum DeviceReaction: Equatable {
   case send([UInt8])
   case drop
@@ -157,6 +163,7 @@ extension SimulatedProvider {
 package enum ServedAddress: Sendable {
   case http, socket, device
 
+  /// Returns the address of a server or its device on this machine.
   package func text(port: UInt16, devicePort: UInt16) -> String {
     switch self {
     case .http: "http://127.0.0.1:\(port)"
@@ -166,6 +173,7 @@ package enum ServedAddress: Sendable {
   }
 }
 
+/// The parts that a simulated provider uses for one request.
 package struct SimulatorParts {
   package let world: SimulatorWorld
   package let ledger: Ledger

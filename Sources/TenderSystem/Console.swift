@@ -8,6 +8,7 @@ private import Glibc
 
 /// The only place that touches descriptors 0, 1 and 2.
 package struct Console {
+  /// Whether a descriptor is a terminal.
   package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
   /// The limits of a wait for a slow reader.

@@ -128,8 +128,10 @@ package struct Environment {
     #endif
   }
 
+  /// Whether a path exists.
   package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
+  /// Whether a path is a folder.
   package static func isFolder(_ path: String) -> Bool {
     status(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
   }
@@ -202,6 +204,7 @@ package struct Environment {
     return (name, descriptor)
   }
 
+  /// Whether a path is in a folder, with links resolved.
   package static func isInside(_ path: String, _ folder: String) -> Bool {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let place = parts.joined(separator: "/")
@@ -215,6 +218,7 @@ package struct Environment {
     return status.st_mode & S_IFMT == S_IFREG
   }
 
+  /// Whether two paths are the same file.
   package static func isSameFile(_ one: String, _ other: String) -> Bool {
     guard let first = status(one), let second = status(other) else { return false }
     return first.st_dev == second.st_dev && first.st_ino == second.st_ino
@@ -388,6 +392,7 @@ package enum ProcessGuard {
     return (texts, garbled)
   }
 
+  /// Whether a descriptor is open.
   package static func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) != -1 }
 
   /// Makes new files private to their owner. A crash leaves no core dump with card data.

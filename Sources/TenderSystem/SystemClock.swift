@@ -8,6 +8,7 @@ private import Darwin
 private import Glibc
 #endif
 
+/// The machine's clock.
 package struct SystemClock: Clock {
   package let interruption: any Interruption
 

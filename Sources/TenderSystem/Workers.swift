@@ -121,6 +121,7 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
   /// The number of jobs whose answers the caller has not taken yet.
   package var open: Int { locked { submitted - taken } }
 
+  /// Adds a job.
   package func submit(_ job: Job) {
     locked {
       jobs.append((submitted, job))

@@ -149,6 +149,7 @@ extension ReaderCommand {
   package static let touchStatus = ReaderCommand("TOUCH STATUS", [0xdb, 0, 0, 0])
   /// Stops recording strokes.
   package static let endTouch = ReaderCommand("TOUCH END", [0xdb, 2, 0, 0])
+  /// Clears the recorded strokes.
   package static let clearTouch = ReaderCommand("TOUCH CLEAR", [0xdb, 3, 0, 0])
 
   /// The file name of the signature's picture on the reader, which appends `.png`.

@@ -41,6 +41,7 @@ package struct ToroConfiguration: Sendable {
   /// Readers that must not be used for this sale; nil for none.
   package var refusedReaders: RefusedReaders?
 
+  /// Data that identify a simulated reader.
   package struct RefusedReaders: Sendable, Hashable {
     /// Serial numbers (tag 9F1E).
     package var serials: Set<String>

@@ -3,6 +3,7 @@ package import TenderModel
 
 /// Toro: card-present sales on a Miura reader, through the Toro gateway over ISO 20022 messages.
 package struct ToroProvider: Provider {
+  /// The provider's name in options, records and journals.
   package static let name = ProviderName("toro")
   let context: ToroContext
 

@@ -29,6 +29,7 @@ package struct Creation: Sendable {
   package var maximumIndividual: Int?
   package var limits: [Limit] = []
 
+  /// The maximum amount of a period.
   package struct Limit: Sendable, Hashable {
     package var period: String
     /// The amount in minor units.

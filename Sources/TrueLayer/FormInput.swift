@@ -111,6 +111,7 @@ package struct FormInput: Sendable, Hashable {
   }
 }
 
+/// A bank for an authorization.
 package struct Bank: Sendable, Hashable {
   package let id: String
   package let name: String
@@ -120,6 +121,7 @@ package struct Bank: Sendable, Hashable {
   package let isHealthy: Bool
 }
 
+/// One of several choices.
 package struct Choice: Sendable, Hashable {
   package let id: String
   package let name: String

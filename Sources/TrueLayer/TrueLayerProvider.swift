@@ -3,6 +3,7 @@ package import TenderModel
 
 /// TrueLayer: bank payments and mandates over its Payments API v3.
 package struct TrueLayerProvider: Provider {
+  /// The provider's name in options, records and journals.
   package static let name = ProviderName("truelayer")
   let context: TrueLayerContext
   let client: Client

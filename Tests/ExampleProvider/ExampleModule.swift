@@ -12,11 +12,11 @@ struct ExampleModule: ProviderModule {
   var uses: [CommandUse] {
     [
       CommandUse(
-        "transact",
-        options: [Keys.hold, Keys.idempotencyKey],
-        examples: [
-          .init("tender transact --provider example --amount 5 --reference EX-1", "pay by example")
-        ]
+        """
+        transact
+        $ tender transact --provider example --amount 5 --reference EX-1 # pay by example
+        """,
+        options: [Keys.hold, Keys.idempotencyKey]
       ), CommandUse("confirm"), CommandUse("cancel"), CommandUse("refund"),
       CommandUse("payment-status"),
     ]

@@ -40,6 +40,10 @@ import Testing
     )
     for section in file.sections where !section.title.hasPrefix("topic ") {
       if Explanation.Subject(rawValue: section.title) != nil { continue }
+      if section.title == "capabilities" {
+        #expect(try section.rows().count > 5)
+        continue
+      }
       #expect(Self.others.contains(section.title), "\(room), line \(section.line)")
       _ = try section.paragraphs()
     }

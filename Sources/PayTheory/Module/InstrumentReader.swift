@@ -273,6 +273,7 @@ extension Fault {
 
 /// Pay Theory's documented test data (README, 11). It is refused on live.
 package enum TestInstruments {
+  /// The brands that have a test card.
   package enum Brand: String, Sendable, CaseIterable {
     case visa, mastercard, amex, discover
 
@@ -303,6 +304,7 @@ package enum TestInstruments {
     )
   }
 
+  /// The test account of an outcome.
   package static func account(_ outcome: Outcome) throws(Fault) -> BankAccount {
     try BankAccount(
       name: "Test Payer account",

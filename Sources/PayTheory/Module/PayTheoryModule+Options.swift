@@ -4,75 +4,56 @@ internal import TenderModel
 
 extension Keys {
   static let feeMode = Key<FeeMode>(
-    "fee-mode",
-    .money,
-    "MODE",
-    "merchant_fee: the merchant pays the fee (default); service_fee: the payer pays it on top"
+    .money(
+      "fee-mode MODE: merchant_fee: the merchant pays the fee (default); service_fee: the payer "
+        + "pays it on top"
+    )
   )
-  static let confirmation = Key<Bool>("confirmation", .payment, "the same as --hold")
+  static let confirmation = Key<Bool>(.payment("confirmation: the same as --hold"))
   static let payor = Key<String>(
-    "payor",
-    .payment,
-    "FIELD=VALUE",
-    repeats: true,
-    "a field of the payer: " + payorFields.joined(separator: ", ")
+    .payment("payor FIELD=VALUE...: a field of the payer: " + payorFields.joined(separator: ", "))
   )
-  static let payorID =
-    Key<String>("payor-id", .payment, "ID", "the id of a stored payer; not with --payor")
-  static let accountCode =
-    Key<String>("account-code", .payment, "CODE", "an account code, shown in the portal")
+  static let payorID = Key<String>(
+    .payment("payor-id ID: the id of a stored payer; not with --payor")
+  )
+  static let accountCode = Key<String>(
+    .payment("account-code CODE: an account code, shown in the portal")
+  )
   static let paymentParameters = Key<String>(
-    "payment-parameters",
-    .payment,
-    "NAME",
-    "a named set of rules of the account, such as least and most amount"
+    .payment(
+      "payment-parameters NAME: a named set of rules of the account, such as least and most amount"
+    )
   )
-  static let invoiceID = Key<String>("invoice-id", .payment, "ID", "the invoice that is paid")
+  static let invoiceID = Key<String>(.payment("invoice-id ID: the invoice that is paid"))
   static let recurringID = Key<String>(
-    "recurring-id",
-    .payment,
-    "ID",
-    "the recurring payment that is paid; not with --invoice-id"
+    .payment("recurring-id ID: the recurring payment that is paid; not with --invoice-id")
   )
-  static let sendReceipt = Key<Bool>("send-receipt", .payment, "send the payer a receipt by e-mail")
-  static let receiptDescription =
-    Key<String>("receipt-description", .payment, "TEXT", "the text of the receipt")
+  static let sendReceipt = Key<Bool>(.payment("send-receipt: send the payer a receipt by e-mail"))
+  static let receiptDescription = Key<String>(
+    .payment("receipt-description TEXT: the text of the receipt")
+  )
   static let method = Key<Instrument.Method>(
-    "method",
-    .instrument,
-    "METHOD",
-    "the means of payment (default: that of the instrument, else card)"
+    .instrument("method METHOD: the means of payment (default: that of the instrument, else card)")
   )
   static let instrumentStdin = Key<Bool>(
-    "instrument-stdin",
-    .instrument,
-    readsStandardInput: true,
-    "read the instrument as JSON from standard input"
+    .instrument("instrument-stdin: read the instrument as JSON from standard input").with(
+      readsStandardInput: true
+    )
   )
   static let instrumentFile = Key<String>(
-    "instrument-file",
-    .instrument,
-    "FILE",
-    completion: .files,
-    "read the instrument as JSON from a file"
+    .instrument("instrument-file FILE: read the instrument as JSON from a file").with(.files)
   )
   static let testCard = Key<TestInstruments.Brand>(
-    "test-card",
-    .instrument,
-    "BRAND",
-    "pay with the provider's documented test card (never on live)"
+    .instrument("test-card BRAND: pay with the provider's documented test card (never on live)")
   )
   static let testAccount = Key<TestInstruments.Outcome>(
-    "test-account",
-    .instrument,
-    "OUTCOME",
-    "pay with the provider's documented test account (never on live)"
+    .instrument(
+      "test-account OUTCOME: pay with the provider's documented test account (never on live)"
+    )
   )
-  static let token = Key<String>("token", .instrument, "ID", "charge a stored payment method")
+  static let token = Key<String>(.instrument("token ID: charge a stored payment method"))
   static let fee = MoneyKey(
-    "fee",
-    .money,
-    "the service fee; it must be the one the provider computes",
+    .money("fee AMOUNT: the service fee; it must be the one the provider computes"),
     minor: "the service fee in minor units"
   )
 

@@ -2,6 +2,7 @@ package import TenderCommandLine
 package import TenderEngine
 package import TenderModel
 
+/// The module of Pay Theory: its options, settings and help.
 package struct PayTheoryModule: ProviderModule {
   package init() {}
 
@@ -14,60 +15,59 @@ package struct PayTheoryModule: ProviderModule {
   package var uses: [CommandUse] {
     [
       CommandUse(
-        "transact",
+        """
+        transact
+        With --hold the payment is prepared and held: nothing is charged until tender confirm, from
+        any process. With --token the stored method and the service fee are read first.
+        $ tender transact --amount 10.50 --test-card visa --reference ORDER-1042 # pay with a test
+        card on the simulator
+        $ tender transact --amount 10.50 --instrument-stdin --reference A1 < card.json # pay with a
+        card that arrives on standard input
+        $ tender transact --amount 5 --test-card visa --reference A2 --hold # prepare a payment and
+        hold it
+        """,
         options: Self.fees + Self.payment + [Keys.metadata, Keys.metadataFile] + Self.instrument
-          + [Keys.token],
-        description: [
-          "With --hold the payment is prepared and held: nothing is charged until tender confirm, "
-            + "from any process. With --token the stored method and the service fee are read first."
-        ],
-        examples: [
-          .init(
-            "tender transact --amount 10.50 --test-card visa --reference ORDER-1042",
-            "pay with a test card on the simulator"
-          ),
-          .init(
-            "tender transact --amount 10.50 --instrument-stdin --reference A1 < card.json",
-            "pay with a card that arrives on standard input"
-          ),
-          .init(
-            "tender transact --amount 5 --test-card visa --reference A2 --hold",
-            "prepare a payment and hold it"
-          ),
-        ]
+          + [Keys.token]
       ),
       CommandUse(
-        "confirm",
-        description: ["With Pay Theory only a hold by --token can be captured in part (--amount)."]
+        """
+        confirm
+        With Pay Theory only a hold by --token can be captured in part (--amount).
+        """
       ),
       CommandUse(
-        "cancel",
-        options: [Keys.refundReference, Keys.amount, Keys.currency],
-        description: [
-          "With --amount a part of a captured payment is reversed. A further part needs another "
-            + "--refund-reference. Reversals need merchant credentials."
-        ],
-        examples: [.init("tender cancel A2 --amount 3.50", "reverse a part of the payment")]
+        """
+        cancel
+        With --amount a part of a captured payment is reversed. A further part needs another
+        --refund-reference. Reversals need merchant credentials.
+        $ tender cancel A2 --amount 3.50 # reverse a part of the payment
+        """,
+        options: [Keys.refundReference, Keys.amount, Keys.currency]
       ),
       CommandUse(
-        "refund",
-        options: [Keys.refundReference, Keys.reason],
-        description: [
-          "With Pay Theory it is a reversal: a void while the payment is pending, a refund afterwards. "
-            + "--reason is duplicate, fraudulent, requested_by_customer (default), or any other text."
-        ],
-        examples: [.init("tender refund A2 --amount 3.50", "refund a part of the payment")]
+        """
+        refund
+        With Pay Theory it is a reversal: a void while the payment is pending, a refund afterwards.
+        --reason is duplicate, fraudulent, requested_by_customer (default), or any other text.
+        $ tender refund A2 --amount 3.50 # refund a part of the payment
+        """,
+        options: [Keys.refundReference, Keys.reason]
       ),
       CommandUse(
-        "tokenize",
-        options: [Keys.payor, Keys.payorID, Keys.metadata, Keys.metadataFile] + Self.instrument,
-        examples: [
-          .init("tender tokenize --test-card visa --reference CARD-7", "store a test card"),
-          .init("tender tokenize --test-card amex --json --fields id", "print the id alone"),
-        ]
+        """
+        tokenize
+        $ tender tokenize --test-card visa --reference CARD-7 # store a test card
+        $ tender tokenize --test-card amex --json --fields id # print the id alone
+        """,
+        options: [Keys.payor, Keys.payorID, Keys.metadata, Keys.metadataFile] + Self.instrument
       ),
       CommandUse("find", options: Keys.stored),
-      CommandUse("payment-status", description: ["Look-ups need merchant credentials."]),
+      CommandUse(
+        """
+        payment-status
+        Look-ups need merchant credentials.
+        """
+      ),
     ]
   }
 
@@ -81,29 +81,6 @@ package struct PayTheoryModule: ProviderModule {
         value.truth == nil ? .init("is neither true nor false") : nil
       },
     ])
-  }
-
-  package var capabilities: [Capability] {
-    [
-      Capability("transact card", "in two steps, so that a killed payment can be found out"),
-      Capability("transact ach", "checking and savings, ABA routing numbers"),
-      Capability("transact cash", "a barcode that the payer takes to a shop"),
-      Capability("transact --token", "a stored payment method; needs merchant credentials"),
-      Capability("transact --hold", "held until confirm or cancel, from any process"),
-      Capability("confirm", "exactly once; a repetition replays; --amount for holds by --token"),
-      Capability(
-        "cancel",
-        "voids what is held; afterwards a void or refund, said which, whole or a part"
-      ),
-      Capability("tokenize", "card or bank account"),
-      Capability("payment-status", "by receipt number or reference; needs merchant credentials"),
-      Capability("mandate-status", false, "Pay Theory has no mandates"),
-      Capability(
-        "production cards",
-        false,
-        "stage paytheory takes cards from attested mobile apps alone"
-      ),
-    ]
   }
 
   package var cases: [[String]] {
@@ -257,5 +234,42 @@ package struct PayTheoryModule: ProviderModule {
       },
       .lookUp("paytheory graphql") { () throws(Fault) in try make(session, env) },
     ]
+  }
+
+  package var help: ModuleHelp {
+    ModuleHelp(
+      "PayTheory",
+      addresses: [
+        "TENDER_PAYTHEORY_TOKEN_URL", "TENDER_PAYTHEORY_SOCKET_URL",
+        "TENDER_PAYTHEORY_GRAPHQL_URL",
+      ]
+    )
+  }
+
+  package var results: [ResultShape] { ResultShape.table(Self.shapes) }
+
+  private static let shapes = """
+    type=PT_CONFIRMATION body: receipt_number amount# service_fee# brand first_six last_four
+    type=PT_COMPLETE body: receipt_number last_four created_at amount# service_fee# state metadata{} \
+    payor_id payment_method_id brand
+    type=PT_BARCODE body: BarcodeUid Merchant barcode barcodeFee barcodeUrl mapUrl
+    type=PT_TOKENIZE body: payment_method_id payor_id last_four brand metadata{} expiration \
+    payment_type
+    type .: type
+    receipt_number .: type receipt_number last_four brand state
+    transaction transaction: status transaction_id? gross_amount#? net_amount#? fees#? \
+    refunded_amount#? failure_reasons[]? is_settled!?
+    reversal reversal: is_void! transaction_id?
+    """
+
+  /// Returns a result with its members in the documented order (README, 4.6 to 4.11 and 8.1).
+  package func inKeyOrder(_ result: JSONObject) -> JSONObject {
+    guard let type = result.text("type") else { return result }
+    if let names = ResultShape.names("type=\(type)", in: Self.shapes),
+      let body = result["body"]?.object
+    {
+      return ["type": .string(type), "body": .object(body.ordered(by: names))]
+    }
+    return result.ordered(by: ResultShape.names("receipt_number", in: Self.shapes) ?? [])
   }
 }

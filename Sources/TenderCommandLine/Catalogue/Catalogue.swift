@@ -4,6 +4,7 @@ internal import TenderModel
 ///
 /// It joins the shared definitions and those of each provider's module.
 package struct Catalogue: Sendable {
+  /// This version of the program.
   package static let version = "0.2.0"
 
   package let modules: [any ProviderModule]

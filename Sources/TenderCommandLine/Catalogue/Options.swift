@@ -15,6 +15,7 @@ extension Catalogue {
     return all.indices.filter { !identities[..<$0].contains(identities[$0]) }.map { all[$0] }
   }
 
+  /// The options of the simulator.
   package static let simulation: [any OptionKey] = [
     Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock,
   ]

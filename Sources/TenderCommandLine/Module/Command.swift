@@ -1,7 +1,9 @@
 package import TenderEngine
 package import TenderModel
 
+/// The definition of one command.
 package struct Command: Sendable {
+  /// An argument of the command that is not an option.
   package struct Operand: Sendable, Hashable {
     package let name: String
     package let isOptional: Bool
@@ -105,6 +107,7 @@ package struct Command: Sendable {
     }
   }
 
+  /// The change of an existing payment.
   package enum Change: Sendable, Hashable { case confirm, cancel, refund }
 
   package let work: Work
@@ -118,7 +121,7 @@ package struct Command: Sendable {
   /// The words that name it: `["journal", "list"]`.
   package let words: [String]
   /// Its page of help. Only help reads more of it than the name.
-  private let page: String
+  private let page: HelpPage
   private var uses: [CommandUse] = []
   package let operands: [Operand]
   /// The names of its options, without the general ones.
@@ -142,8 +145,7 @@ package struct Command: Sendable {
   /// Creates a command from its page of help, with the options that it has for every provider. Providers add
   /// more.
   ///
-  /// The page's first line has the command and its summary. The paragraphs follow, with an empty line between
-  /// two, then the examples, each as `$ LINE # MEANING`.
+  /// The page's first line has the command and its summary.
   package init(
     _ work: Work,
     _ page: String,
@@ -158,7 +160,7 @@ package struct Command: Sendable {
     self.csv = csv
     self.bounds = bounds ?? (work.isLocal ? .journal : .providers)
     self.work = work
-    self.page = page
+    self.page = HelpPage(page)
     words = page.utf8.prefix { $0 != UInt8(ascii: ":") }.split(separator: UInt8(ascii: " "))
       .map { String(decoding: $0, as: UTF8.self) }
     self.operands = operands
@@ -168,35 +170,12 @@ package struct Command: Sendable {
     self.meanings = meanings
   }
 
-  /// The lines of the page. The first one has the command.
-  private var lines: [Substring] {
-    page.split(separator: "\n", omittingEmptySubsequences: false)
-  }
-
-  package var summary: String { String(lines[0].dropFirst(name.count + 2)) }
-
-  /// The page's paragraphs and examples, each on one line.
-  private var parts: [String] {
-    lines.dropFirst().reduce(into: [""]) { parts, line in
-      if line.isEmpty || line.hasPrefix("$ ") {
-        parts.append(String(line))
-      } else {
-        parts[parts.count - 1] += (parts.last == "" ? "" : " ") + line
-      }
-    }
-  }
+  package var summary: String { String(page.head.dropFirst(name.count + 2)) }
 
   /// The paragraphs. The caller wraps them.
-  package var description: [String] {
-    parts.filter { !$0.hasPrefix("$ ") } + uses.flatMap(\.description)
-  }
+  package var description: [String] { page.paragraphs + uses.flatMap(\.page.paragraphs) }
 
-  package var examples: [Example] {
-    parts.filter { $0.hasPrefix("$ ") }.map { example in
-      let halves = example.dropFirst(2).split(separator: " # ").map(String.init)
-      return Example(halves[0], halves[1])
-    } + uses.flatMap(\.examples)
-  }
+  package var examples: [Example] { page.examples + uses.flatMap(\.page.examples) }
 
   /// The exit statuses that it can have, besides 0, 1 and 2.
   package var exits: [Fault.Kind] {
@@ -207,6 +186,7 @@ package struct Command: Sendable {
   /// The words with a space between.
   package var name: String { words.joined(separator: " ") }
 
+  /// Returns the command with the additions of its providers.
   package func used(by modules: [any ProviderModule], among known: [Option]) -> Command {
     var command = self
     command.optionNames = keys.flatMap(\.options).map(\.name)

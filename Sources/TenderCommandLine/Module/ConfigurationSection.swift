@@ -49,6 +49,7 @@ extension String {
 
 /// The definition of one provider's section of a profile, and of its variables.
 package struct ConfigurationSection: Sendable {
+  /// The problem of a value.
   package struct Problem: Sendable {
     package let text: String
     package let hint: String?
@@ -60,7 +61,9 @@ package struct ConfigurationSection: Sendable {
     }
   }
 
+  /// One member of the section.
   package struct Key: Sendable {
+    /// The form of a value.
     package enum Kind: Sendable {
       /// Text, in one of the forms of `CredentialForm`; also in a variable (`TENDER_PROVIDER_NAME`,
       /// `…_FILE`).

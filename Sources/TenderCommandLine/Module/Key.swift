@@ -32,51 +32,12 @@ package struct Key<Value>: OptionKey {
 
 extension Key where Value == Bool {
   /// Creates a flag.
-  package init(
-    _ name: String,
-    short: Character? = nil,
-    _ group: Option.Group,
-    readsStandardInput: Bool = false,
-    _ summary: String
-  ) {
-    let option = Option(
-      name,
-      short: short,
-      group,
-      .flag,
-      readsStandardInput: readsStandardInput,
-      summary
-    )
-    self.init(option) { _, _ in true }
-  }
+  package init(_ option: Option) { self.init(option) { _, _ in true } }
 }
 
 extension Key where Value == String {
   /// Creates an option with any text as its value.
-  package init(
-    _ name: String,
-    short: Character? = nil,
-    _ group: Option.Group,
-    _ placeholder: String,
-    repeats: Bool = false,
-    choices: [String] = [],
-    completion: Option.Completion = .nothing,
-    readsStandardInput: Bool = false,
-    _ summary: String
-  ) {
-    let option = Option(
-      name,
-      short: short,
-      group,
-      .required(placeholder),
-      repeats: repeats,
-      choices: choices,
-      completion: completion,
-      readsStandardInput: readsStandardInput,
-      summary
-    )
-    self.init(option) { text, _ in text }
-  }
+  package init(_ option: Option) { self.init(option) { text, _ in text } }
 }
 
 extension Key
@@ -85,17 +46,10 @@ where
   Value.AllCases == [Value]
 {
   /// Creates an option with a value of an enumeration.
-  package init(
-    _ name: String,
-    _ group: Option.Group,
-    _ placeholder: String,
-    _ summary: String
-  ) {
+  package init(_ option: Option) {
     // A key path would be slower: making one in a generic function takes longer than all other work here.
     let choices = Value.allCases.map { $0.rawValue }
-    self.init(Option(name, group, .required(placeholder), choices: choices, summary)) {
-      text,
-      option throws(Fault) in
+    self.init(option.with(choices: choices)) { text, option throws(Fault) in
       guard let value = Value(rawValue: text) else {
         throw .badValue(option, text, hint: "one of \(choices.joined(separator: ", "))")
       }
@@ -106,14 +60,8 @@ where
 
 extension Key where Value == Int {
   /// Creates an option with a whole number of a range.
-  package init(
-    _ name: String,
-    _ group: Option.Group,
-    _ placeholder: String,
-    _ range: ClosedRange<Int>,
-    _ summary: String
-  ) {
-    self.init(Option(name, group, .required(placeholder), summary)) { text, option throws(Fault) in
+  package init(_ option: Option, _ range: ClosedRange<Int>) {
+    self.init(option) { text, option throws(Fault) in
       guard let number = Int(text), range.contains(number) else {
         throw .badValue(
           option,
@@ -126,27 +74,29 @@ extension Key where Value == Int {
   }
 
   /// Creates an option with a duration, in milliseconds.
-  package static func duration(
-    _ name: String,
-    _ group: Option.Group,
-    _ value: Option.Value,
-    _ summary: String
-  ) -> Key {
-    Key(Option(name, group, value, summary)) { text, option throws(Fault) in
-      try TimeText.milliseconds(text, option: option)
-    }
+  package static func duration(_ option: Option) -> Key {
+    Key(option) { text, option throws(Fault) in try TimeText.milliseconds(text, option: option) }
   }
 }
 
 extension Key where Value == Reference {
-  package init(
-    _ name: String,
-    _ group: Option.Group,
-    _ placeholder: String,
-    _ summary: String
-  ) {
-    self.init(Option(name, group, .required(placeholder), summary)) { text, _ throws(Fault) in
-      try Reference(text)
+  package init(_ option: Option) {
+    self.init(option) { text, _ throws(Fault) in try Reference(text) }
+  }
+}
+
+extension Key where Value == TimeExpression {
+  /// Creates a filter with a time in any form that people write.
+  package init(_ option: Option) {
+    self.init(option) { text, option throws(Fault) in
+      guard let time = TimeExpression(text) else {
+        throw .badValue(
+          option,
+          text,
+          hint: "such as 2026-11-20, 2026-11-20T17:19, an RFC 3339 time, yesterday, monday or 24h"
+        )
+      }
+      return time
     }
   }
 }
@@ -159,13 +109,8 @@ package struct MoneyKey: OptionKey {
   package var options: [Option] { decimal.options + minor.options }
 
   /// Creates the option for the decimal amount, and the one for minor units.
-  package init(
-    _ name: String,
-    _ group: Option.Group,
-    _ summary: String,
-    minor: String
-  ) {
-    decimal = Key<String>(name, group, "AMOUNT", summary)
-    self.minor = Key<String>(name + "-minor", group, "UNITS", minor)
+  package init(_ option: Option, minor: String) {
+    decimal = Key<String>(option)
+    self.minor = Key<String>(Option(option.group, "\(option.name)-minor UNITS: \(minor)"))
   }
 }

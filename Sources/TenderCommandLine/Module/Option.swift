@@ -17,6 +17,7 @@ package final class Option: Sendable {
   /// The completions of the value. `newFiles` are files that the command creates.
   package enum Completion: Sendable, Hashable { case nothing, files, newFiles, folders }
 
+  /// The section of help that lists it.
   package enum Group: String, Sendable, Hashable, CaseIterable {
     case money = "Money"
     case payment = "Payment"
@@ -31,38 +32,70 @@ package final class Option: Sendable {
   }
 
   package let name: String
-  package let short: Character?
-  package let value: Value
   package let group: Group
-  package let repeats: Bool
   /// The only accepted values of an enumeration; empty for any value.
   package let choices: [String]
   package let completion: Completion
   /// Whether it, or its value `-`, reads standard input.
   package let readsStandardInput: Bool
-  package let summary: String
 
-  /// Creates an option with a value. Without `choices`, any value is accepted.
-  package init(
-    _ name: String,
-    short: Character? = nil,
+  private let declaration: String
+  /// The summary in place of the declaration's; nil for that one.
+  private let otherSummary: String?
+
+  /// Creates an option from its line in help: its name, its value, and after a colon its summary.
+  ///
+  /// `-c, ` before the name is a short form, `[VALUE]` an optional value, and `VALUE...` one that repeats.
+  /// Without `choices`, any value is accepted. Only the name is read now, because each command makes all
+  /// options.
+  init(
     _ group: Group,
-    _ value: Value,
-    repeats: Bool = false,
+    _ declaration: String,
+    _ completion: Completion = .nothing,
     choices: [String] = [],
-    completion: Completion = .nothing,
     readsStandardInput: Bool = false,
-    _ summary: String
+    summary: String? = nil
   ) {
-    self.name = name
-    self.short = short
-    self.value = value
     self.group = group
-    self.repeats = repeats
-    self.choices = choices
+    self.declaration = declaration
     self.completion = completion
+    self.choices = choices
     self.readsStandardInput = readsStandardInput
-    self.summary = summary
+    otherSummary = summary
+    let bytes = declaration.utf8
+    let whole = bytes.first == UInt8(ascii: "-") ? bytes.dropFirst(4) : bytes[...]
+    name = String(
+      Substring(whole.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: ":") })
+    )
+  }
+
+  package var short: Character? {
+    declaration.hasPrefix("-") ? declaration.dropFirst().first : nil
+  }
+
+  /// The text before the summary, and the summary.
+  private var halves: (head: Substring, summary: Substring) {
+    guard let colon = declaration.firstRange(of: ": ") else {
+      preconditionFailure("no summary: \(declaration)")
+    }
+    return (declaration[..<colon.lowerBound], declaration[colon.upperBound...])
+  }
+
+  package var summary: String { otherSummary ?? String(halves.summary) }
+
+  /// The name of the value in help, with its marks; empty for a flag.
+  private var placeholder: Substring {
+    let words = halves.head.split(separator: " ")
+    return words.count > (short == nil ? 1 : 2) ? words[words.count - 1] : ""
+  }
+
+  package var repeats: Bool { placeholder.hasSuffix("...") }
+
+  package var value: Value {
+    let text = placeholder
+    if text.isEmpty { return .flag }
+    if text.hasPrefix("[") { return .optional(String(text.dropFirst().dropLast())) }
+    return .required(String(repeats ? text.dropLast(3) : text))
   }
 
   /// Its name as a member of records and contents.
@@ -72,17 +105,20 @@ package final class Option: Sendable {
     with(choices: choices.filter { !values.contains($0) })
   }
 
-  package func with(summary: String? = nil, choices: [String]? = nil) -> Option {
+  /// The same option with the given parts instead of its own.
+  package func with(
+    _ completion: Completion? = nil,
+    choices: [String]? = nil,
+    readsStandardInput: Bool? = nil,
+    summary: String? = nil
+  ) -> Option {
     Option(
-      name,
-      short: short,
       group,
-      value,
-      repeats: repeats,
+      declaration,
+      completion ?? self.completion,
       choices: choices ?? self.choices,
-      completion: completion,
-      readsStandardInput: readsStandardInput,
-      summary ?? self.summary
+      readsStandardInput: readsStandardInput ?? self.readsStandardInput,
+      summary: summary ?? otherSummary
     )
   }
 
@@ -96,4 +132,28 @@ package final class Option: Sendable {
       }
     return short.map { "-\($0), \(long)" } ?? long
   }
+}
+
+/// Options by the section of help that lists them.
+extension Option {
+  /// An option of the section Money.
+  package static func money(_ text: String) -> Option { Option(.money, text) }
+  /// An option of the section Payment.
+  package static func payment(_ text: String) -> Option { Option(.payment, text) }
+  /// An option of the section Instrument.
+  package static func instrument(_ text: String) -> Option { Option(.instrument, text) }
+  /// An option of the section Bank payments and mandates.
+  package static func bank(_ text: String) -> Option { Option(.bank, text) }
+  /// An option of the section Card present.
+  package static func reader(_ text: String) -> Option { Option(.reader, text) }
+  /// An option of the section Filter.
+  package static func filter(_ text: String) -> Option { Option(.filter, text) }
+  /// An option of the section Run.
+  package static func server(_ text: String) -> Option { Option(.server, text) }
+  /// An option of the section Control.
+  package static func control(_ text: String) -> Option { Option(.control, text) }
+  /// An option of the section Simulator.
+  package static func simulator(_ text: String) -> Option { Option(.simulator, text) }
+  /// An option of the section General.
+  package static func general(_ text: String) -> Option { Option(.general, text) }
 }

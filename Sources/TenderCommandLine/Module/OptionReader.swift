@@ -206,6 +206,7 @@ package struct OptionReader {
 }
 
 extension Fault {
+  /// A value that an option does not accept.
   package static func badValue(_ option: String, _ text: String, hint: String) -> Fault {
     .usage("bad_value", "\(option) cannot be \(text.quotedForMessage)", hint)
   }

@@ -51,9 +51,12 @@ package protocol ProviderModule: Sendable {
 }
 
 extension ProviderModule {
+  /// Whether the provider supports a command.
   package func takes(_ command: Command) -> Bool { uses.contains { $0.command == command.name } }
 
   package var help: ModuleHelp { ModuleHelp() }
+
+  package var capabilities: [Capability] { help.capabilities }
 
   package var cases: [[String]] { [] }
 
@@ -93,20 +96,44 @@ package enum MachineResource: Sendable, Hashable {
 package struct CommandUse: Sendable {
   package let command: String
   package let options: [any OptionKey]
-  package let description: [String]
-  package let examples: [Command.Example]
+  let page: HelpPage
 
-  /// Creates a use of a command, named by its words with a space between them.
-  package init(
-    _ command: String,
-    options: [any OptionKey] = [],
-    description: [String] = [],
-    examples: [Command.Example] = []
-  ) {
-    self.command = command
+  /// Creates a use of a command. The page's first line is the command's name.
+  package init(_ page: String, options: [any OptionKey] = []) {
+    self.page = HelpPage(page)
+    command = String(self.page.head)
     self.options = options
-    self.description = description
-    self.examples = examples
+  }
+}
+
+/// A part of a page of help: a first line, paragraphs with an empty line between two, and examples, each as
+/// `$ LINE # MEANING`.
+struct HelpPage: Sendable {
+  private let text: String
+
+  init(_ text: String) { self.text = text }
+
+  var head: Substring { Substring(text.utf8.prefix { $0 != UInt8(ascii: "\n") }) }
+
+  var paragraphs: [String] { parts.filter { !$0.isEmpty && !$0.hasPrefix("$ ") } }
+
+  var examples: [Command.Example] {
+    parts.filter { $0.hasPrefix("$ ") }.map { example in
+      let halves = example.dropFirst(2).split(separator: " # ").map(String.init)
+      return Command.Example(halves[0], halves[1])
+    }
+  }
+
+  /// The paragraphs and examples, each on one line.
+  private var parts: [String] {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropFirst()
+    return lines.reduce(into: [""]) { parts, line in
+      if line.isEmpty || line.hasPrefix("$ ") {
+        parts.append(String(line))
+      } else {
+        parts[parts.count - 1] += (parts.last == "" ? "" : " ") + line
+      }
+    }
   }
 }
 

@@ -19,6 +19,7 @@ package struct ProviderSettings {
     simulated = env == .simulator ? session.simulated(name) : [:]
   }
 
+  /// Returns a text of the section, else of the simulator.
   package func text(_ key: String) -> String? { section.text(key) ?? simulated.text(key) }
 
   /// Returns a credential by its key: from profile, variable or simulator.

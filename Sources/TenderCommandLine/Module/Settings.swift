@@ -4,8 +4,10 @@ package import TenderSystem
 
 /// Every setting with its origin: option, environment, profile, default, in that order.
 package struct Settings {
+  /// The origin of a value.
   package enum Origin: String { case option, environment, profile, `default` }
 
+  /// A value and its source.
   package struct Value {
     package var text: String
     package var origin: Origin
@@ -13,6 +15,7 @@ package struct Settings {
     package var source = ""
   }
 
+  /// A place with a credential.
   package struct CredentialSource {
     /// The variable, or the member of the profile with its section.
     package let name: String
@@ -216,6 +219,7 @@ package struct Settings {
     return text == "0s" ? 0 : try TimeText.milliseconds(text, option: key)
   }
 
+  /// The folder of the files of journal and simulator.
   package func stateFolder() throws(Fault) -> Value {
     if let value = value(option: Keys.stateDir, variable: "TENDER_STATE_DIR", key: nil) {
       return value

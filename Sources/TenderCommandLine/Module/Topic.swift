@@ -14,6 +14,7 @@ package struct Topic: Sendable {
     PageFile.certain { () throws(PageFile.Flaw) in try section.paragraphs(part) }
   }
 
+  /// The topics of a file.
   package static func topics(
     in file: PageFile,
     _ part: @escaping @Sendable (String) -> [String]?
@@ -65,11 +66,24 @@ package struct ModuleHelp: Sendable {
   /// The data that the provider's support asks for about a payment.
   package var quote: String? { paragraphs("quote").first }
 
-  /// The file of its texts; nil without one.
+  /// The provider's abilities. With `no` in front, it is what the provider cannot do.
+  package var capabilities: [Capability] {
+    guard let section = section("capabilities") else { return [] }
+    return PageFile.certain { () throws(PageFile.Flaw) in try section.rows() }.map { row in
+      let isSupported = row.words.first != "no"
+      let name = row.words.dropFirst(isSupported ? 0 : 1).joined(separator: " ")
+      return Capability(name, isSupported, row.text)
+    }
+  }
+
   var file: PageFile? { room.map { .embedded($0) } }
 
+  private func section(_ title: String) -> PageFile.Section? {
+    file?.sections.first { $0.title == title }
+  }
+
   private func paragraphs(_ title: String) -> [String] {
-    guard let section = file?.sections.first(where: { $0.title == title }) else { return [] }
+    guard let section = section(title) else { return [] }
     return PageFile.certain { () throws(PageFile.Flaw) in try section.paragraphs() }
   }
 }

@@ -15,6 +15,7 @@ package enum RecordCSV {
     "error.message",
   ]
 
+  /// Returns the first row.
   package static func head(_ columns: [String]) -> String { row(columns.map(quoted)) }
 
   /// Returns a record's row. A column is a path such as `error.code`.

@@ -1,5 +1,6 @@
 package import TenderModel
 
+/// A record as one JSON line.
 package enum RecordLine {
   /// Returns `{"schema":2,"record":…,…}` without the line's end. `fields` (nested by dots) chooses some.
   package static func text(_ record: Record, fields: [String] = []) -> String {

@@ -65,6 +65,7 @@ package struct TableRows: Sendable {
     row(columns.dropLast(below).map(Self.heading)) { TableCell.dim($0, style) }
   }
 
+  /// Returns the line or lines of a measured record.
   package func text(_ record: Record) -> String {
     let cells = cells(record)
     var column = 0

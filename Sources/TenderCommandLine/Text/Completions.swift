@@ -13,6 +13,7 @@ package enum Completions {
   /// An answer that asks the shell to complete folders.
   package static let folders = ":folders"
 
+  /// Returns the script of a shell; nil if there is none.
   package static func script(for shell: String) -> String? {
     let names = ["bash": "tender.bash", "zsh": "_tender", "fish": "tender.fish"]
     return names[shell].map { EmbeddedText.named("../completions/" + $0) }

@@ -23,6 +23,7 @@ struct LineCheck: CommandWork {
       target = try composition.target()
       composition.subject.take(target)
       composition.subject.reference = invocation.text(Keys.reference) ?? invocation.operands.first
+      try invocation.checkOptions(for: target.module.name)
       try composition.engine(target).provider.checkReady(for: nil, of: nil)
     }
     return [

@@ -13,6 +13,7 @@ struct FindOnline: CommandWork {
     filter.env = target.env
     filter.provider = target.module.name
     composition.signals.hold()
+    try invocation.checkOptions(for: target.module.name)
     let engine = try composition.engine(target)
     let limit = invocation.has(Keys.all) ? 1000 : 100
     if asked.provider == nil, composition.catalogue.modules.count > 1 {

@@ -305,6 +305,7 @@ struct LookUpCommands: CommandWork {
           "--provider \(having.map(\.name.text).joined(separator: " or ")) has; see: tender providers"
       )
     }
+    try invocation.checkOptions(for: target.module.name)
     let engine = try composition.engine(target)
     let report = try engine.lookUp(handle, known: payment, kind: kind)
     guard let wait else { return report }

@@ -77,15 +77,17 @@ extension Composition {
       sockets = WebSocketClient(transport)
       shared.networks[name] = (http, sockets)
     }
-    if !inProcess, let reach { http = WatchedHTTP(inner: http, reach: reach, clock: clock) }
-    if let path = invocation[Keys.trace] {
-      let trace = try Trace(path: path, clock: clock, signals.atTheBank)
-      http = TracedHTTP(inner: http, trace: trace)
-      sockets = TracedSockets(inner: sockets, trace: trace)
+    if !inProcess, let reach {
+      http = ObservedHTTP(inner: http, clock: clock) { [clock] in reach.observe($0, clock) }
     }
-    if let shapes {
-      http = ShapedHTTP(inner: http, shapes: shapes)
-      sockets = ShapedSockets(inner: sockets, shapes: shapes)
+    var observers: [Observer] = []
+    if let path = invocation[Keys.trace] {
+      observers.append(try Trace(path: path, clock: clock, signals.atTheBank).observe)
+    }
+    if let shapes { observers.append(shapes.observe) }
+    for observe in observers {
+      http = ObservedHTTP(inner: http, clock: clock, observe: observe)
+      sockets = ObservedSockets(inner: sockets, observe: observe)
     }
     return (http, sockets)
   }

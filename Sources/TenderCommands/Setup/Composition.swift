@@ -206,12 +206,12 @@ final class Composition: Session {
     try check(Keys.simFault) { text, one in (try? PlannedFault(text, among: [one])) != nil }
   }
 
-  /// Returns the engine for a provider and env, over the network or with the simulator in this process.
+  /// Returns the engine for a provider and env, over the network or with the simulator in this process. The
+  /// caller has checked the options for that provider.
   func engine(_ target: Target) throws(Fault) -> Engine {
     let (module, env) = (target.module, target.env)
     let known = engines.first { $0.provider == module.name && $0.env == env }
     if let known { return known.engine }
-    try invocation.checkOptions(for: module.name)
     try checkSimulation(of: module.name)
     if instrument != nil, !module.takesInstruments {
       let others = providers.modules.filter(\.takesInstruments).map(\.name.text)

@@ -31,31 +31,111 @@ final class Reach: Sendable {
   }
 }
 
-/// An exchange over the network that records hosts and times.
-struct WatchedHTTP: HTTPExchange {
+extension Reach {
+  /// Records the host and the time of an answer.
+  func observe(_ step: ExchangeStep, _ clock: any Clock) {
+    guard case .answered(let request, let answer, let milliseconds) = step else { return }
+    let host = request.url.split(separator: "/", omittingEmptySubsequences: false).prefix(3)
+    let date = answer.fields["date"].flatMap { Timestamp.httpDate($0) }
+    note(
+      Answer(
+        host: host.joined(separator: "/"),
+        status: answer.status,
+        milliseconds: milliseconds,
+        skew: date.map { (clock.now - $0) / 1000 }
+      )
+    )
+  }
+}
+
+/// One step of an exchange, for its observers.
+enum ExchangeStep {
+  case asks(HTTPRequest, isEffecting: Bool)
+  case answered(HTTPRequest, HTTPResponse, milliseconds: Int)
+  case opens(String)
+  case sends(String)
+  case received(SocketMessage)
+  /// The request is nil on a socket.
+  case failed(HTTPRequest?, Fault)
+}
+
+typealias Observer = @Sendable (ExchangeStep) -> Void
+
+struct ObservedHTTP: HTTPExchange {
   let inner: any HTTPExchange
-  let reach: Reach
   let clock: any Clock
+  let observe: Observer
 
   func send(
     _ request: HTTPRequest,
     _ permit: SendPermit?,
     by deadline: Deadline
   ) throws(Fault) -> HTTPResponse {
+    observe(.asks(request, isEffecting: permit != nil))
     let start = clock.uptime
-    let answer = try inner.send(request, permit, by: deadline)
-    let host = request.url.split(separator: "/", omittingEmptySubsequences: false).prefix(3)
-    let date = answer.fields["date"].flatMap { Timestamp.httpDate($0) }
-    reach.note(
-      Reach.Answer(
-        host: host.joined(separator: "/"),
-        status: answer.status,
-        milliseconds: clock.uptime - start,
-        skew: date.map { (clock.now - $0) / 1000 }
-      )
-    )
-    return answer
+    do throws(Fault) {
+      let answer = try inner.send(request, permit, by: deadline)
+      observe(.answered(request, answer, milliseconds: clock.uptime - start))
+      return answer
+    } catch {
+      observe(.failed(request, error))
+      throw error
+    }
   }
+}
+
+struct ObservedSockets: SocketExchange {
+  let inner: any SocketExchange
+  let observe: Observer
+
+  func open(
+    url: String,
+    fields: [HTTPRequest.Field],
+    by deadline: Deadline
+  ) throws(Fault) -> any MessageSocket {
+    observe(.opens(url))
+    return try ObservedSocket.watching(observe) { () throws(Fault) in
+      ObservedSocket(try inner.open(url: url, fields: fields, by: deadline), observe)
+    }
+  }
+}
+
+private final class ObservedSocket: MessageSocket {
+  private let inner: any MessageSocket
+  private let observe: Observer
+
+  init(_ inner: any MessageSocket, _ observe: @escaping Observer) {
+    (self.inner, self.observe) = (inner, observe)
+  }
+
+  static func watching<Result>(
+    _ observe: Observer,
+    _ body: () throws(Fault) -> Result
+  ) throws(Fault) -> Result {
+    do throws(Fault) {
+      return try body()
+    } catch {
+      observe(.failed(nil, error))
+      throw error
+    }
+  }
+
+  func send(_ text: String, _ permit: SendPermit?, by deadline: Deadline) throws(Fault) {
+    observe(.sends(text))
+    try Self.watching(observe) { () throws(Fault) in
+      try inner.send(text, permit, by: deadline)
+    }
+  }
+
+  func receive(by deadline: Deadline) throws(Fault) -> SocketMessage {
+    let message = try Self.watching(observe) { () throws(Fault) in try inner.receive(by: deadline) }
+    observe(.received(message))
+    return message
+  }
+
+  var isOpen: Bool { inner.isOpen }
+
+  func close(waiting: Bool) { inner.close(waiting: waiting) }
 }
 
 /// A served reader that is told its next customer beforehand.

@@ -10,13 +10,33 @@ final class Shapes: Sendable {
     var answer: Set<String>
   }
 
-  private let known = Mutex<[Exchange]>([])
+  /// The exchanges so far, and the action of the last message on the socket.
+  private let known = Mutex((all: [Exchange](), action: ""))
 
-  var all: [Exchange] { known.withLock { $0 } }
+  var all: [Exchange] { known.withLock(\.all) }
 
-  /// Adds a question and what came of it.
-  func add(_ question: String, _ answer: Set<String>) {
-    known.withLock { $0.append(Exchange(question: question, answer: answer)) }
+  func observe(_ step: ExchangeStep) {
+    switch step {
+    case .answered(let request, let answer, _):
+      let members = Self.members(JSONReader.read(answer.body))
+      add(Self.question(request), members.union(["status \(answer.status)"]))
+    case .failed(let request?, let fault): add(Self.question(request), ["failed: \(fault.code)"])
+    case .sends(let text):
+      known.withLock { $0.action = JSONReader.read(text)?["action"]?.text ?? "" }
+    case .received(.text(let text)):
+      let body = JSONReader.read(text)
+      let type = "type \(body?["type"]?.text ?? "none")"
+      add(known.withLock(\.action), Self.members(body).union([type]))
+    case .asks, .opens, .received, .failed: break
+    }
+  }
+
+  private func add(_ question: String, _ answer: Set<String>) {
+    known.withLock { $0.all.append(Exchange(question: question, answer: answer)) }
+  }
+
+  private static func question(_ request: HTTPRequest) -> String {
+    "\(request.method.rawValue) \(Trace.pathWithoutIDs(request.url))"
   }
 
   /// The members of a body with their types, such as `user.id: text`.
@@ -37,71 +57,4 @@ final class Shapes: Sendable {
     case nil: []
     }
   }
-}
-
-/// An HTTP exchange whose answers are described.
-struct ShapedHTTP: HTTPExchange {
-  let inner: any HTTPExchange
-  let shapes: Shapes
-
-  func send(
-    _ request: HTTPRequest,
-    _ permit: SendPermit?,
-    by deadline: Deadline
-  ) throws(Fault) -> HTTPResponse {
-    let question = "\(request.method.rawValue) \(Trace.pathWithoutIDs(request.url))"
-    do throws(Fault) {
-      let answer = try inner.send(request, permit, by: deadline)
-      shapes.add(
-        question,
-        Shapes.members(JSONReader.read(answer.body)).union(["status \(answer.status)"])
-      )
-      return answer
-    } catch {
-      shapes.add(question, ["failed: \(error.code)"])
-      throw error
-    }
-  }
-}
-
-struct ShapedSockets: SocketExchange {
-  let inner: any SocketExchange
-  let shapes: Shapes
-
-  func open(
-    url: String,
-    fields: [HTTPRequest.Field],
-    by deadline: Deadline
-  ) throws(Fault) -> any MessageSocket {
-    ShapedSocket(try inner.open(url: url, fields: fields, by: deadline), shapes)
-  }
-}
-
-private final class ShapedSocket: MessageSocket {
-  private let inner: any MessageSocket
-  private let shapes: Shapes
-  private var action = ""
-
-  init(_ inner: any MessageSocket, _ shapes: Shapes) {
-    self.inner = inner
-    self.shapes = shapes
-  }
-
-  func send(_ text: String, _ permit: SendPermit?, by deadline: Deadline) throws(Fault) {
-    action = JSONReader.read(text)?["action"]?.text ?? ""
-    try inner.send(text, permit, by: deadline)
-  }
-
-  func receive(by deadline: Deadline) throws(Fault) -> SocketMessage {
-    let message = try inner.receive(by: deadline)
-    if case .text(let text) = message {
-      let body = JSONReader.read(text)
-      shapes.add(action, Shapes.members(body).union(["type \(body?["type"]?.text ?? "none")"]))
-    }
-    return message
-  }
-
-  var isOpen: Bool { inner.isOpen }
-
-  func close(waiting: Bool) { inner.close(waiting: waiting) }
 }

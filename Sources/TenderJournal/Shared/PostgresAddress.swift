@@ -239,6 +239,7 @@ extension String {
 }
 
 extension Fault {
+  /// The address of a journal is invalid.
   package static func badAddress(_ shown: String, _ why: String) -> Fault {
     .usage(
       "bad_journal",

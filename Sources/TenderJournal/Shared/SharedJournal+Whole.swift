@@ -221,6 +221,7 @@ extension SharedJournal {
 
   // MARK: Facts for `doctor`
 
+  /// A server's own data.
   package struct Facts: Sendable {
     package let place: String
     package let server: String

@@ -9,6 +9,7 @@ import TenderSystem
 package final class SharedJournal: Journal, @unchecked Sendable {
   // Unchecked: one thread uses a journal and its connection.
 
+  /// The settings of a shared journal.
   package struct Settings {
     package var address: PostgresAddress
     /// The folder of this machine's files: locks and the spool.

@@ -22,6 +22,7 @@ package enum JSONReader {
     return text.whole()
   }
 
+  /// Reads a JSON text; nil if it is not JSON.
   package static func read(
     _ text: String,
     duplicates: Duplicates = .lastCounts,

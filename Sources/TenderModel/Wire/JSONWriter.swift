@@ -8,6 +8,7 @@ package struct JSONWriter {
 
   package init(reserving capacity: Int = 256) { bytes.reserveCapacity(capacity) }
 
+  /// Returns the text of a value.
   package static func text(_ value: JSON) -> String {
     var writer = JSONWriter()
     writer.write(value)

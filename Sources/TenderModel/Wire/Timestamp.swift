@@ -109,6 +109,7 @@ package enum Timestamp {
     return isBehind ? time + offset : time - offset
   }
 
+  /// Returns the calendar year and month of a time, in UTC.
   package static func yearAndMonth(_ milliseconds: Int) -> (year: Int, month: Int) {
     let date = civil(day: clamped(milliseconds).flooredQuotient(by: 86_400_000))
     return (date.year, date.month)

@@ -6,11 +6,13 @@ package struct WebSocketMachine {
   /// The side of the connection. A client masks its frames, a server does not.
   package enum Role: Sendable { case client, server }
 
+  /// A complete message.
   package enum Message: Sendable, Hashable {
     case text(String)
     case binary([UInt8])
   }
 
+  /// The result of received bytes.
   package enum Event: Sendable, Hashable {
     case message(Message)
     /// A frame to write: a pong, or the close that answers or reports one.

@@ -4,6 +4,7 @@ import TenderModel
 package enum PayTheoryCatalog {
   /// An API key that works without any setup. It is public, like every key of its kind.
   package static let apiKey = "tender-paytheorylab-00112233445566778899aabbccddeeff"
+  /// The simulated merchant.
   package static let merchantUID = "7b0d7d5e-5c6b-4f2a-9a3e-0d6c1b2a3f40"
   /// A key that is valid only in the simulator.
   package static let secretKey = "simulator-opens-nothing-else"

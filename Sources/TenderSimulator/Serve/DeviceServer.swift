@@ -116,6 +116,7 @@ package final class NextCustomer: Sendable {
 
   package init() {}
 
+  /// Sets the options of the next customer.
   package func set(_ options: SimulatorOptions) { self.options.withLock { $0 = options } }
 
   /// Returns the options of the next customer; nil without any.

@@ -36,6 +36,7 @@ package enum CardKeys {
     return key
   }
 
+  /// A key for one use.
   package static func key(_ current: [UInt8], for use: Use) -> [UInt8] {
     let place =
       switch use {

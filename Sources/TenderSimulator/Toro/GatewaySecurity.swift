@@ -50,20 +50,27 @@ package enum ToroCatalog {
   package static let passphrase = "ToroGatewayNexoV1PassphraseDevOnly"
   /// It is valid only at the simulator.
   package static let apiKey = "gateway-simulator-opens-nothing-else"
+  /// The name of the key.
   package static let keyID = "SpecV1TestKey"
+  /// The version of that key.
   package static let keyVersion = "1"
   /// The version of the key that seals card data.
   package static let cardKeyVersion = "2010060715"
+  /// The salt of the derivation.
   package static let salt = "SpecV1TestKey"
+  /// The rounds of the derivation.
   package static let iterations = 10_000
   /// The length of the derived key, in bytes.
   package static let keyLength = 32
+  /// The simulated acquirer.
   package static let acquirerID = "9287351"
+  /// The simulated merchant.
   package static let merchantID = "TOROMER001"
   /// The merchant, as receipts show it.
   package static let merchantName = "Test Merchant"
   /// An ISO 18245 code: restaurants.
   package static let merchantCategory = "5812"
+  /// The simulated terminal.
   package static let poiID = "66000001"
   /// The addressee of messages.
   package static let recipientID = "toro-gateway"

@@ -2,9 +2,11 @@ import TenderModel
 
 /// The constants of the simulated TrueLayer (TrueLayer/README, 10.3).
 package enum BankCatalog {
+  /// The simulated client.
   package static let clientID = "sandbox-tender-0000"
   /// A secret that is valid only in the simulator.
   package static let clientSecret = "bank-simulator-opens-nothing-else"
+  /// The name of the key.
   package static let keyID = "5f5b2f0e-9f5c-4d6f-8a7d-3f2b1c0d9e8f"
   /// A token for every payment and mandate of the simulator. A real one is for one alone.
   package static let resourceToken = "simulator-resource-token"

@@ -1,5 +1,6 @@
 package import TenderEngine
 
+/// The settings of every connection.
 package struct TransportSettings: Sendable {
   /// The only accepted root certificates.
   package enum Roots: Sendable, Hashable {

@@ -34,6 +34,7 @@ package struct WebSocketClient: SocketExchange {
   }
 }
 
+/// One open WebSocket.
 package final class WebSocket: MessageSocket {
   private let stream: any ConnectedStream
   private let settings: TransportSettings

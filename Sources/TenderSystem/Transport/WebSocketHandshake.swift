@@ -51,6 +51,7 @@ package struct WebSocketHandshake {
     case broken(String)
   }
 
+  /// Reads the bytes of the answer that have arrived.
   package func read(_ answer: [UInt8]) -> Progress {
     guard let end = Self.endOfHead(answer) else {
       return answer.count > Self.limit ? .broken("its answer is too long") : .incomplete

@@ -2,25 +2,15 @@ internal import TenderCommandLine
 internal import TenderModel
 
 extension Keys {
-  static let type = Key<SaleType>(
-    "type",
-    .reader,
-    "TYPE",
-    "a purchase (default), or the refund of one"
-  )
+  static let type = Key<SaleType>(.reader("type TYPE: a purchase (default), or the refund of one"))
   static let device = Key<String>(
-    "device",
-    .reader,
-    "ADDRESS",
-    "the reader: simulator, tcp://HOST:PORT, tty:PATH or bluetooth:ADDRESS[/CHANNEL]"
+    .reader(
+      "device ADDRESS: the reader: simulator, tcp://HOST:PORT, tty:PATH or "
+        + "bluetooth:ADDRESS[/CHANNEL]"
+    )
   )
   static let gratuityMenu = Key<[Int]>(
-    Option(
-      "gratuity-menu",
-      .reader,
-      .required("PERCENT,…"),
-      "let the customer choose on the reader, such as 10,15,20"
-    )
+    .reader("gratuity-menu PERCENT,…: let the customer choose on the reader, such as 10,15,20")
   ) { text, option throws(Fault) in
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     let numbers = parts.compactMap { Int($0) }
@@ -30,57 +20,34 @@ extension Keys {
     return numbers
   }
   static let signature = Key<SaleOptions.SignatureMode>(
-    "signature",
-    .reader,
-    "WHERE",
-    "where the customer signs: on the reader, or here (default)"
+    .reader("signature WHERE: where the customer signs: on the reader, or here (default)")
   )
   static let signatureFile = Key<String>(
-    "signature-file",
-    .reader,
-    "FILE",
-    completion: .files,
-    "the customer's signature, such as a picture; else it is typed at a prompt"
+    .reader(
+      "signature-file FILE: the customer's signature, such as a picture; else it is typed at a "
+        + "prompt"
+    ).with(.files)
   )
   static let signatureMatches = Key<String>(
-    "signature-matches",
-    .reader,
-    "ANSWER",
-    choices: ["yes", "no"],
-    "whether the signature matches the card's; else it is asked"
+    .reader("signature-matches ANSWER: whether the signature matches the card's; else it is asked")
+      .with(choices: ["yes", "no"])
   )
-  static let noCapture = Key<Bool>("no-capture", .reader, "authorise only; tender confirm captures")
-  static let original = Key<String>(
-    "original",
-    .reader,
-    "REF",
-    "the sale to refund, in the journal"
-  )
+  static let noCapture = Key<Bool>(.reader("no-capture: authorise only; tender confirm captures"))
+  static let original = Key<String>(.reader("original REF: the sale to refund, in the journal"))
   static let originalFile = Key<String>(
-    "original-file",
-    .reader,
-    "FILE",
-    completion: .files,
-    "the sale to refund, as a saved receipt or record"
+    .reader("original-file FILE: the sale to refund, as a saved receipt or record").with(.files)
   )
   static let additional = Key<String>(
-    "additional",
-    .reader,
-    "KEY=VALUE",
-    repeats: true,
-    "your own key and value, sent with the sale and printed in its receipt"
+    .reader(
+      "additional KEY=VALUE...: your own key and value, sent with the sale and printed in its "
+        + "receipt"
+    )
   )
   static let additionalFile = Key<String>(
-    "additional-file",
-    .reader,
-    "FILE",
-    completion: .files,
-    "the same, as a JSON object"
+    .reader("additional-file FILE: the same, as a JSON object").with(.files)
   )
   static let gratuity = MoneyKey(
-    "gratuity",
-    .reader,
-    "a gratuity on top of the amount; the sum is authorised",
+    .reader("gratuity AMOUNT: a gratuity on top of the amount; the sum is authorised"),
     minor: "the gratuity in minor units"
   )
 }

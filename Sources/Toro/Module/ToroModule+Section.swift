@@ -88,9 +88,7 @@ extension ToroModule {
     }
     return nil
   }
-}
 
-extension ToroModule {
   package var results: [ResultShape] { Self.shapes }
 
   private static let shapes = ResultShape.table(

@@ -3,6 +3,7 @@ package import TenderEngine
 package import TenderModel
 internal import TenderSystem
 
+/// The module of Toro: its options, settings and help.
 package struct ToroModule: ProviderModule {
   package init() {}
 
@@ -15,80 +16,54 @@ package struct ToroModule: ProviderModule {
   package var uses: [CommandUse] {
     [
       CommandUse(
-        "transact",
-        options: Self.reader + [Keys.hold, Keys.allowPartial],
-        description: [
-          "With --provider toro it takes a card on a reader. It waits for chip, tap or stripe and the "
-            + "PIN, asks the acquirer, and prints the receipt. --hold (or --no-capture) only authorises. "
-            + "--type refund refunds a sale to its card. Ctrl-C, or tender cancel REF in another shell, "
-            + "stops the reader."
-        ],
-        examples: [
-          .init(
-            "tender transact --provider toro --amount 12.50 --reference SALE-1 --events",
-            "a card on the simulated reader: chip, PIN, approval"
-          ),
-          .init(
-            "tender transact --provider toro --type refund --amount 5 --original SALE-1 "
-              + "--reference BACK-1",
-            "refund a part of the sale to the card"
-          ),
-        ]
+        """
+        transact
+        With --provider toro it takes a card on a reader. It waits for chip, tap or stripe and the
+        PIN, asks the acquirer, and prints the receipt. --hold (or --no-capture) only authorises.
+        --type refund refunds a sale to its card. Ctrl-C, or tender cancel REF in another shell,
+        stops the reader.
+        $ tender transact --provider toro --amount 12.50 --reference SALE-1 --events # a card on the
+        simulated reader: chip, PIN, approval
+        $ tender transact --provider toro --type refund --amount 5 --original SALE-1 --reference
+        BACK-1 # refund a part of the sale to the card
+        """,
+        options: Self.reader + [Keys.hold, Keys.allowPartial]
       ),
       CommandUse(
-        "confirm",
-        options: [Keys.allowPartial],
-        description: [
-          "A card-present sale that was authorised with --hold is captured by a completion advice. "
-            + "--amount captures a part, and the acquirer releases the rest."
-        ],
-        examples: [.init("tender confirm SALE-2 --amount 7", "capture 7.00 of a held sale")]
+        """
+        confirm
+        A card-present sale that was authorised with --hold is captured by a completion advice.
+        --amount captures a part, and the acquirer releases the rest.
+        $ tender confirm SALE-2 --amount 7 # capture 7.00 of a held sale
+        """,
+        options: [Keys.allowPartial]
       ),
       CommandUse(
-        "cancel",
-        description: [
-          "A card-present sale on the reader is stopped there. A finished sale that is not cleared is "
-            + "undone as a whole, by a cancellation advice."
-        ]
+        """
+        cancel
+        A card-present sale on the reader is stopped there. A finished sale that is not cleared is
+        undone as a whole, by a cancellation advice.
+        """
       ),
       CommandUse(
-        "refund",
-        description: [
-          "A card-present sale is refunded as a whole by a cancellation advice, without its card. A part "
-            + "is refunded to the card at the reader: transact --type refund --original REF. refund exits "
-            + "15 and prints that command."
-        ]
+        """
+        refund
+        A card-present sale is refunded as a whole by a cancellation advice, without its card. A
+        part is refunded to the card at the reader: transact --type refund --original REF. refund
+        exits 15 and prints that command.
+        """
       ),
       CommandUse("payment-status", options: [Keys.allowPartial]),
       CommandUse("batch", options: [Keys.device, Keys.signatureMatches]),
       CommandUse(
-        "doctor",
-        options: [Keys.device],
-        description: [
-          "With --provider toro it connects to the reader. It asks the gateway (diagnostic request) and "
-            + "reports to the terminal manager (status report)."
-        ],
-        examples: [.init("tender doctor --provider toro", "reader and gateway too")]
+        """
+        doctor
+        With --provider toro it connects to the reader. It asks the gateway (diagnostic request) and
+        reports to the terminal manager (status report).
+        $ tender doctor --provider toro # reader and gateway too
+        """,
+        options: [Keys.device]
       ),
-    ]
-  }
-
-  package var capabilities: [Capability] {
-    [
-      Capability(
-        "transact",
-        "chip, contactless and stripe on a Miura reader; purchase or refund"
-      ),
-      Capability("transact --hold", "authorises; confirm captures by a completion advice"),
-      Capability("transact --gratuity-menu", "the customer chooses on the reader"),
-      Capability("transact --type refund", "of a sale in the journal, or by its saved receipt"),
-      Capability("confirm", "captures a hold, whole or in part; the rest is released"),
-      Capability("cancel", "stops the reader; afterwards a cancellation advice, whole"),
-      Capability("tokenize", false, "Toro stores no payment methods"),
-      Capability("payment-status", "from the journal, with the state of a sale under way"),
-      Capability("mandate-status", false, "Toro has no mandates"),
-      Capability("doctor", "reader, gateway (diagnostic) and terminal manager (status report)"),
-      Capability("journal show --receipt", "the merchant's and the customer's copy as text"),
     ]
   }
 
@@ -228,6 +203,14 @@ package struct ToroModule: ProviderModule {
     case .bluetooth: [.bluetooth]
     case nil: []
     }
+  }
+
+  package var help: ModuleHelp {
+    ModuleHelp(
+      "Toro",
+      variables: ["TENDER_TORO_DEVICE"],
+      addresses: ["TENDER_TORO_GATEWAY_URL"]
+    )
   }
 }
 

@@ -3,6 +3,7 @@ package import TenderEngine
 package import TenderModel
 internal import TenderSystem
 
+/// The module of TrueLayer: its options, settings and help.
 package struct TrueLayerModule: ProviderModule {
   package init() {}
 
@@ -18,41 +19,41 @@ package struct TrueLayerModule: ProviderModule {
     [
       Self.transact,
       CommandUse(
-        "confirm",
-        options: BankOptions.flow,
-        description: [
-          "A bank payment or mandate that waits for the payer continues. --return-url passes on the "
-            + "address to which the bank returned the payer."
-        ]
+        """
+        confirm
+        A bank payment or mandate that waits for the payer continues. --return-url passes on the
+        address to which the bank returned the payer.
+        """,
+        options: BankOptions.flow
       ),
       CommandUse(
-        "cancel",
+        """
+        cancel
+        A bank payment can be cancelled before it is authorized. An authorized mandate is revoked.
+        --refund refunds a settled payment, as tender refund does.
+        """,
         options: [
           Keys.refund, Keys.refundReference, Keys.amount, Keys.rest, Keys.currency,
           Keys.paymentReference, Keys.resourceTokenFile, Keys.idempotencyKey,
-        ],
-        description: [
-          "A bank payment can be cancelled before it is authorized. An authorized mandate is revoked. "
-            + "--refund refunds a settled payment, as tender refund does."
         ]
       ),
       CommandUse(
-        "refund",
+        """
+        refund
+        A bank payment to a merchant account can be refunded once it is settled, whole or in parts.
+        Before it is authorized, tender cancel cancels it.
+        """,
         options: [
           Keys.refundReference, Keys.paymentReference, Keys.reason, Keys.resourceTokenFile,
           Keys.idempotencyKey,
-        ],
-        description: [
-          "A bank payment to a merchant account can be refunded once it is settled, whole or in parts. "
-            + "Before it is authorized, tender cancel cancels it."
         ]
       ),
       CommandUse(
-        "payment-status",
-        options: [Keys.resourceTokenFile],
-        description: [
-          "Bank payments are looked up by id, with a resource token or client credentials."
-        ]
+        """
+        payment-status
+        Bank payments are looked up by id, with a resource token or client credentials.
+        """,
+        options: [Keys.resourceTokenFile]
       ),
       CommandUse("mandate-status", options: [Keys.resourceTokenFile]),
     ]
@@ -60,30 +61,23 @@ package struct TrueLayerModule: ProviderModule {
 
   private static let transact =
     CommandUse(
-      "transact",
+      """
+      transact
+      With --provider truelayer it makes a bank payment, or with --mandate a mandate. --payment-id
+      or --mandate-id with its resource token continues one that exists. It runs the
+      authorization: it chooses the bank, shows the address for the payer, waits, and prints the
+      result. If the payer has to supply something, the exit is 8 and next_action says what.
+      $ tender transact --provider truelayer --amount 10 --beneficiary-name Ben --sort-code
+      56-00-29 --account-number 26207729 --user name=Remi --user email=remi@example.com --bank
+      mock-payments-gb-redirect --reference B1 # a bank payment: made, authorized by the simulated
+      payer, executed
+      $ tender transact --provider truelayer --mandate --max-individual 50 --limit month:500
+      --beneficiary-name Ben --sort-code 56-00-29 --account-number 26207729 --user name=Remi
+      --user email=remi@example.com --bank ob-natwest-vrp-sandbox --reference M1 # a mandate for
+      recurring payments
+      """,
       options: [Keys.metadata, Keys.metadataFile, Keys.idempotencyKey] + BankOptions.creation
-        + BankOptions.existing + BankOptions.flow,
-      description: [
-        "With --provider truelayer it makes a bank payment, or with --mandate a mandate. "
-          + "--payment-id or --mandate-id with its resource token continues one that exists. It runs "
-          + "the authorization: it chooses the bank, shows the address for the payer, waits, and prints "
-          + "the result. If the payer has to supply something, the exit is 8 and next_action says what."
-      ],
-      examples: [
-        .init(
-          "tender transact --provider truelayer --amount 10 --beneficiary-name Ben "
-            + "--sort-code 56-00-29 --account-number 26207729 --user name=Remi "
-            + "--user email=remi@example.com --bank mock-payments-gb-redirect --reference B1",
-          "a bank payment: made, authorized by the simulated payer, executed"
-        ),
-        .init(
-          "tender transact --provider truelayer --mandate --max-individual 50 --limit month:500 "
-            + "--beneficiary-name Ben --sort-code 56-00-29 --account-number 26207729 "
-            + "--user name=Remi --user email=remi@example.com "
-            + "--bank ob-natwest-vrp-sandbox --reference M1",
-          "a mandate for recurring payments"
-        ),
-      ]
+        + BankOptions.existing + BankOptions.flow
     )
 
   package var section: ConfigurationSection {
@@ -94,25 +88,6 @@ package struct TrueLayerModule: ProviderModule {
       .init("private_key", .credential(isSecret: true)),
       .init("resource_token", .variable), .init("redirect_url"), .init("scope"),
     ])
-  }
-
-  package var capabilities: [Capability] {
-    [
-      Capability("transact", "makes a bank payment and goes through its authorization"),
-      Capability("transact --mandate", "a mandate for recurring payments, sweeping or commercial"),
-      Capability(
-        "transact --payment-id",
-        "continues a payment that exists, by id and resource token"
-      ),
-      Capability("transact --method card", false, "TrueLayer has bank payments alone"),
-      Capability("confirm", "continues an authorization; --return-url"),
-      Capability("cancel", "a payment until it is authorized; revokes an authorized mandate"),
-      Capability("cancel --refund", "a settled payment to a merchant account, whole or in part"),
-      Capability("tokenize", false, "TrueLayer stores no payment methods"),
-      Capability("payment-status", "by id, or by a reference that the journal knows"),
-      Capability("mandate-status", "by id, or by a reference that the journal knows"),
-      Capability("payments on a mandate", false, "not in this version; they can be looked up"),
-    ]
   }
 
   /// Without a bank: nobody plays the payer at a sandbox.
@@ -221,5 +196,29 @@ package struct TrueLayerModule: ProviderModule {
       settings.invocation[Keys.redirectURL] ?? settings.profile["truelayer"]?["redirect_url"]?.text
       ?? TrueLayerConfiguration.defaultRedirectURL
     return (WebAddress(redirect)?.port).map { [.listener(UInt16($0))] } ?? []
+  }
+
+  package var help: ModuleHelp {
+    ModuleHelp(
+      "TrueLayer",
+      addresses: ["TENDER_TRUELAYER_API_URL", "TENDER_TRUELAYER_AUTH_URL"]
+    )
+  }
+
+  package var results: [ResultShape] {
+    ResultShape.table(
+      """
+      state .: state reason? failure_reason? failure_stage? trace_id?
+      status .: status reason? failure_reason? failure_stage? trace_id?
+      error .: error reason? failure_reason? failure_stage? trace_id?
+      refund refund: id status amount_in_minor#?
+      """
+    )
+  }
+
+  /// Returns a failure with the library's error first and the reasons after it.
+  package func inKeyOrder(_ result: JSONObject) -> JSONObject {
+    guard result["reason"] != nil else { return result }
+    return result.ordered(by: ["state", "error", "reason", "message"])
   }
 }

@@ -1,11 +1,12 @@
-package import TenderEngine
-package import TenderModel
+import TenderEngine
+import TenderModel
 
 /// A provider that speaks JSON over HTTPS: one request for each operation, one answer.
 ///
 /// An adapter gives the requests and the meaning of the answers. This file and the engine record, send and
-/// look up, and decide the effect of a failure.
-package protocol JSONProvider: Provider {
+/// look up, and decide the effect of a failure. No provider of the program speaks so; a new one may take this
+/// file.
+protocol JSONProvider: Provider {
   var client: JSONClient { get }
   /// Returns the request of an operation. The adapter puts the operation's key in its place.
   func request(_ operation: Operation, of payment: Payment) throws(Fault) -> JSONRequest
@@ -19,15 +20,16 @@ package protocol JSONProvider: Provider {
   func outcome(_ answer: JSONObject, for operation: Operation?) -> Outcome?
 }
 
-package struct JSONRequest: Sendable {
-  package var method: HTTPMethod
+/// A request in JSON.
+struct JSONRequest: Sendable {
+  var method: HTTPMethod
   /// The path after the base address, with its query.
-  package var path: String
-  package var body: JSON?
+  var path: String
+  var body: JSON?
   /// The value of the client's key header; nil if the key is elsewhere, or none is sent.
-  package var key: String?
+  var key: String?
 
-  package init(_ method: HTTPMethod, _ path: String, _ body: JSON? = nil, key: String? = nil) {
+  init(_ method: HTTPMethod, _ path: String, _ body: JSON? = nil, key: String? = nil) {
     self.method = method
     self.path = path
     self.body = body
@@ -36,33 +38,17 @@ package struct JSONRequest: Sendable {
 }
 
 /// Sends requests in JSON, and decides the effect of a failure on money.
-package struct JSONClient: Sendable {
+struct JSONClient: Sendable {
   /// Scheme, host and port.
-  package var base: String
-  package var http: any HTTPExchange
-  package var clock: any Clock
+  var base: String
+  var http: any HTTPExchange
+  var clock: any Clock
   /// The time limit of each request, in milliseconds.
-  package var timeout: Int
-  package var credentials: [HTTPRequest.Field]
-  package var keyHeader = "Idempotency-Key"
+  var timeout: Int
+  var credentials: [HTTPRequest.Field]
+  var keyHeader = "Idempotency-Key"
   /// The statuses by which the provider, by its documents, refuses a request without executing it.
-  package var refusals: Set<Int>
-
-  package init(
-    base: String,
-    http: any HTTPExchange,
-    clock: any Clock,
-    timeout: Int,
-    credentials: [HTTPRequest.Field],
-    refusals: Set<Int> = [400, 401, 403, 404, 405, 409, 415, 422, 429]
-  ) {
-    self.base = base
-    self.http = http
-    self.clock = clock
-    self.timeout = timeout
-    self.credentials = credentials
-    self.refusals = refusals
-  }
+  var refusals: Set<Int> = [400, 401, 403, 404, 405, 409, 415, 422, 429]
 
   /// Sends a request. Returns the answer's object; nil for a status 404 of a question.
   ///
@@ -103,7 +89,7 @@ package struct JSONClient: Sendable {
 }
 
 extension JSONProvider {
-  package func check(_ order: Order) throws(Fault) {
+  func check(_ order: Order) throws(Fault) {
     guard traits.kinds.contains(order.kind) else {
       throw .unsupportedOperation(
         name,
@@ -112,11 +98,11 @@ extension JSONProvider {
     }
   }
 
-  package func preview(_ order: Order) throws(Fault) -> JSONObject {
+  func preview(_ order: Order) throws(Fault) -> JSONObject {
     ["provider": .string(name.text), "url": .string(client.base)]
   }
 
-  package func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome {
+  func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome {
     let operation = progress.operation
     let request = try request(operation, of: progress.payment)
     if !operation.isUnknown { try progress.willSend() }
@@ -128,18 +114,18 @@ extension JSONProvider {
     return outcome
   }
 
-  package func look(_ progress: Progress) throws(Fault) -> Finding {
+  func look(_ progress: Progress) throws(Fault) -> Finding {
     let operation = progress.operation
     guard let question = question(operation, of: progress.payment) else { return .cannotLook }
     guard let answer = try client.send(question) else { return .absent }
     return outcome(answer, for: operation).map(Finding.happened) ?? .absent
   }
 
-  package func recovery(of operation: Operation, in payment: Payment) -> Recovery {
+  func recovery(of operation: Operation, in payment: Payment) -> Recovery {
     operation.key == nil ? .byHand(canResend: true) : .sameKey()
   }
 
-  package func lookUp(_ query: LookUp) throws(Fault) -> Outcome? {
+  func lookUp(_ query: LookUp) throws(Fault) -> Outcome? {
     guard let question = question(query), let answer = try client.send(question) else { return nil }
     guard let outcome = outcome(answer, for: nil) else {
       throw Fault(.providerError, code: "unreadable_answer", "the answer cannot be read")
