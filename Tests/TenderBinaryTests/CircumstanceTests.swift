@@ -86,6 +86,30 @@ private import Glibc
     #expect(String(decoding: said, as: UTF8.self) == "16 16 16 0\n")
   }
 
+  /// Another process cuts the index of SQLite's log, which is mapped.
+  @Test func `says why it ends when a file is cut`() throws {
+    let shop = try Shop()
+    #expect(try shop.binary.run(Self.pay + ["FIRST"]).status == 0)
+    let process = Process()
+    process.executableURL = Binary.path
+    process.arguments = ["simulator", "requests", "--follow", "--json"]
+    process.environment = ["HOME": shop.binary.home.path].merging(shop.binary.variables) { $1 }
+    let (output, errors) = (Pipe(), Pipe())
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    #expect(!output.fileHandleForReading.availableData.isEmpty)
+    let index = try FileHandle(forWritingTo: URL(filePath: shop.books + "-shm"))
+    try index.truncate(atOffset: 0)
+    process.waitUntilExit()
+    #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGBUS)
+    let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    #expect(said.hasPrefix("tender: a file of the state folder was shortened"), "\(said)")
+    let again = try shop.binary.run(Self.pay + ["FIRST"])
+    #expect(again.record["replayed"] == true, "\(again.errors)")
+    #expect(try LedgerAudit.charges(path: shop.books, reference: "FIRST") == 1)
+  }
+
   @Test func `sends nothing where the journal is locked`() throws {
     let shop = try Shop()
     #expect(try shop.binary.run(Self.pay + ["FIRST"]).status == 0)
