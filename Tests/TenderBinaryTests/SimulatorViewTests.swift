@@ -162,7 +162,10 @@ import Testing
   @Test func `saves an empty world`() throws {
     let binary = try Binary()
     defer { binary.remove() }
-    let file = binary.home.appending(path: "world").path
+    // The folder of the file can be written, and that of the state must be another one.
+    let folder = binary.home.appending(path: "saved")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    let file = folder.appending(path: "world").path
     let saved = try Self.run(binary, "simulator save \(file)")
     #expect(saved.status == 0, "\(saved.errors)")
     #expect(try Self.run(binary, "simulator load \(file)").status == 0)
