@@ -92,7 +92,9 @@ private import Glibc
     defer { binary.remove() }
     let books = binary.home.appending(path: ".local/state/tender/simulator.db").path
     #expect(try binary.run(Self.pay + ["FIRST"]).status == 0)
-    let (process, output, errors) = try binary.start(["simulator", "requests", "--follow", "--json"])
+    let (process, output, errors) = try binary.start([
+      "simulator", "requests", "--follow", "--json",
+    ])
     _ = output.read(until: "\n")
     let index = try FileHandle(forWritingTo: URL(filePath: books + "-shm"))
     try index.truncate(atOffset: 0)
