@@ -11,6 +11,7 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -98,6 +99,11 @@ size_t tender_pq_memory(void) {
   if (sscanf(text, "%*u %*u %*u %*u %*u %zu", &data) != 1) return 0;
   return data * (size_t)sysconf(_SC_PAGESIZE);
 #endif
+}
+
+int tender_pq_ready(int descriptor) {
+  int count = 0;
+  return ioctl(descriptor, FIONREAD, &count) ? 0 : count;
 }
 
 long long tender_pq_received(int descriptor) {

@@ -50,6 +50,20 @@ __attribute__((constructor)) static void keep_arguments(int count, char **given)
 
 char **tender_system_arguments(void) { return arguments; }
 
+/// Explains a SIGBUS. The instruction then runs again, and the signal ends the process.
+static void explain_cut(int number) {
+  (void)number;
+  static const char text[] = "tender: a file of the state folder was shortened while it was open. No recorded step is lost. "
+                             "The same command continues.\n";
+  ssize_t written = write(2, text, sizeof text - 1);
+  (void)written;
+}
+
+void tender_system_explain_cuts(void) {
+  struct sigaction action = {.sa_handler = explain_cut, .sa_flags = (int)SA_RESETHAND};
+  sigaction(SIGBUS, &action, NULL);
+}
+
 int tender_system_is_version(const char *found, const char *lowest) {
   if (!found)
     return 0;

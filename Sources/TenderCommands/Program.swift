@@ -127,6 +127,7 @@ package struct Program {
     machineReadable: Bool
   ) throws(Fault) -> Composition {
     var settings = try Settings(invocation, environment, providers.modules)
+    try checkTrace(settings)
     // The order matters, and both come before any thread. The restrictions of this process must not apply to
     // these helpers.
     settings.startPrograms()
@@ -155,6 +156,20 @@ package struct Program {
       signals,
       browser: browser,
       containment: containment
+    )
+  }
+
+  /// Throws `usage` if the trace would be written into the state folder, or into a file that the command reads.
+  private static func checkTrace(_ settings: Settings) throws(Fault) {
+    let invocation = settings.invocation
+    guard let path = invocation[Keys.trace] else { return }
+    let isState = (try? settings.stateFolder()).map { Environment.isInside(path, $0.text) } ?? false
+    let read =
+      [settings.config.path] + invocation.operands + (invocation.values["instrument-file"] ?? [])
+    guard isState || read.contains(where: { Environment.isSameFile(path, $0) }) else { return }
+    throw .badFile(
+      "--trace: \(path.quotedForMessage) is \(isState ? "in the state folder" : "a file that this command reads")",
+      hint: "choose another file"
     )
   }
 

@@ -62,23 +62,23 @@ package enum CardNumberGuard {
     return Redactor.holdsCardNumber(text) || Redactor.holdsCardNumber(spaced(text))
   }
 
-  /// Returns the text with a space for each sign that can separate digits, and without combining marks.
+  /// Returns the text with a space for each sign between letters and digits, and without combining marks.
+  ///
+  /// The signs that separate the values of a web address stay. So do those that `DigitRuns` knows: a UUID needs
+  /// its hyphens.
   private static func spaced(_ text: String) -> String {
     var shown = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
-      if scalar.value < 0x80 {
-        let isSign = ",:|+'\";*~#()<>[]\n\r".unicodeScalars.contains(scalar)
-        shown.append(isSign ? " " : scalar)
-      } else {
-        switch scalar.properties.generalCategory {
-        case .nonspacingMark, .enclosingMark: break
-        case .otherPunctuation, .initialPunctuation, .finalPunctuation, .mathSymbol, .otherSymbol,
-          .dashPunctuation, .lineSeparator, .paragraphSeparator:
-          // Digits in circles are symbols, but they have a numeric type.
-          shown.append(scalar.properties.numericType == nil ? " " : scalar)
-        default: shown.append(scalar)
-        }
+      let properties = scalar.properties
+      switch properties.generalCategory {
+      case .nonspacingMark, .enclosingMark: continue
+      default: break
       }
+      // Digits in circles are symbols, but they have a numeric type.
+      let stays =
+        properties.isAlphabetic || properties.numericType != nil
+        || "=&?-./_".unicodeScalars.contains(scalar)
+      shown.append(stays ? scalar : " ")
     }
     return String(shown)
   }

@@ -1,3 +1,4 @@
+private import CLibraries
 private import Synchronization
 package import TenderEngine
 package import TenderModel
@@ -33,6 +34,7 @@ package final class Signals: Interruption {
     writeEnd = ends[1]
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     signal(SIGPIPE, SIG_IGN)
+    tender_system_explain_cuts()
     var set = Self.taken
     unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     DetachedThread.begin { [self] in takeSignals() }

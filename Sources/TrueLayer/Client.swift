@@ -380,8 +380,7 @@ final class Client: Sendable {
     // An end must name the payment completely. It would otherwise stand, or allow another payment.
     let isWhole =
       answer.body["id"] != nil && (kind == .mandate || seen.amount != nil && seen.currency != nil)
-    let isEnd = ["failed", "executed", "settled"].contains(seen.status)
-    guard !isEnd || isWhole else {
+    guard !seen.isEnd || isWhole else {
       throw .unexpectedBehaviour("an end that does not name its payment, amount and currency")
     }
     // If one member cannot be read, the other members are not trusted either.

@@ -107,6 +107,18 @@ struct FlowRunner {
     return resource
   }
 
+  /// Returns the resource after an answer to a creation or a step.
+  ///
+  /// Such an answer does not name amount and currency, so an end counts only once a look shows it.
+  func confirmed(_ answered: Resource, isEffecting: Bool) throws(Fault) -> Resource {
+    guard answered.isEnd else { return answered }
+    do throws(Fault) {
+      return try look(answered.kind, answered.id)
+    } catch {
+      throw isEffecting ? error.afterSendingAnyway : error
+    }
+  }
+
   private func start(_ resource: Resource) throws(Fault) -> Resource {
     try post("/authorization-flow", capabilities(resource.kind), resource)
   }
@@ -167,7 +179,8 @@ struct FlowRunner {
       let fault = Fault.unexpectedBehaviour("an answer without status", traceID: answer.traceID)
       throw permits == nil ? fault : fault.afterSending
     }
-    return resource.after(answer.body, traceID: answer.traceID)
+    let next = resource.after(answer.body, traceID: answer.traceID)
+    return try confirmed(next, isEffecting: permits != nil)
   }
 
   /// Waits for the payer, or for a pause, and then looks.

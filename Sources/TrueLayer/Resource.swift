@@ -25,14 +25,14 @@ struct Resource: Sendable {
   var currency: String? { body.text("currency") }
 
   /// Whether `executed` is the last status of the payment (README, 5.1). It is for an external account. For a
-  /// merchant account, the last one is `settled`.
+  /// merchant account, and for a payee without a known type, the last one is `settled`.
   ///
   /// A payment on a mandate does not name its beneficiary. Only a payment to an external account has a
   /// `reference`.
   var isExecutedForGood: Bool {
     let method = body["payment_method"]
     if method?["type"]?.text == "mandate" { return method?["reference"]?.text != nil }
-    return method?["beneficiary"]?["type"]?.text != "merchant_account"
+    return method?["beneficiary"]?["type"]?.text == "external_account"
   }
 
   /// Returns the resource after the answer to a step, which has only status and flow.
@@ -61,6 +61,9 @@ struct Resource: Sendable {
 
   /// Whether the money of a settled payment was taken back.
   var isReversed: Bool { body.text("reversed_at") != nil }
+
+  /// Whether the status ends it, or allows another attempt.
+  var isEnd: Bool { ["failed", "executed", "settled", "revoked"].contains(status) }
 
   /// Whether the payer may still authorize it.
   var isOpen: Bool { ["authorization_required", "authorizing", "attempt_failed"].contains(status) }

@@ -107,8 +107,7 @@ extension TrueLayerProvider {
     let refund = BankRefund(answer.body)
     let currency = progress.payment.currency?.code
     guard refund.id == id, refund.amount == progress.operation.amount,
-      // A failed refund must name its currency too, because the same command then refunds again.
-      refund.currency == currency || refund.currency == nil && !refund.isFailed
+      refund.currency == currency
     else {
       var fault = Fault.unexpectedBehaviour(
         "the answer is about another refund",
@@ -140,7 +139,9 @@ extension TrueLayerProvider {
       }
       return
     }
+    // The same command refunds again after a failed refund, so an entry must name itself completely.
     let refunds = (answer.body["items"]?.array?.compactMap(\.object) ?? []).map(BankRefund.init)
+      .filter { ($0.amount ?? -1) >= 0 && $0.currency == resource.currency }
     guard !refunds.isEmpty else { return }
     outcome.refunds = refunds.compactMap(\.seen)
     outcome.refundedAmount = refunds.filter(\.isExecuted).reduce(0) { $0 + ($1.amount ?? 0) }
@@ -244,7 +245,6 @@ struct BankRefund {
   var amount: Int? { members["amount_in_minor"]?.boundedNumber }
   var currency: String? { members.text("currency") }
   var isExecuted: Bool { members.text("status") == "executed" }
-  var isFailed: Bool { members.text("status") == "failed" }
 
   private var status: Status {
     switch members.text("status") {

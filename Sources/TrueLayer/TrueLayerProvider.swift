@@ -289,7 +289,8 @@ package struct TrueLayerProvider: Provider {
     for member in answer.body.members where member.key != "resource_token" {
       made[member.key] = member.value
     }
-    return Resource(kind: kind, id: id, body: made, traceID: answer.traceID)
+    let resource = Resource(kind: kind, id: id, body: made, traceID: answer.traceID)
+    return try runner(progress).confirmed(resource, isEffecting: true)
   }
 
   /// Passes the bank's return address to TrueLayer (direct return; README, 4.6).

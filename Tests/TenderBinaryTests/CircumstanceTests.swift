@@ -86,6 +86,26 @@ private import Glibc
     #expect(String(decoding: said, as: UTF8.self) == "16 16 16 0\n")
   }
 
+  /// Another process cuts the index of SQLite's log, which is mapped.
+  @Test(.timeLimit(.minutes(1))) func `says why it ends when a file is cut`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let books = binary.home.appending(path: ".local/state/tender/simulator.db").path
+    #expect(try binary.run(Self.pay + ["FIRST"]).status == 0)
+    let (process, output, errors) = try binary.start([
+      "simulator", "requests", "--follow", "--json",
+    ])
+    _ = output.read(until: "\n")
+    let index = try FileHandle(forWritingTo: URL(filePath: books + "-shm"))
+    try index.truncate(atOffset: 0)
+    process.waitUntilExit()
+    #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGBUS)
+    #expect(errors.read(until: "\n").hasPrefix("tender: a file of the state folder was shortened"))
+    let again = try binary.run(Self.pay + ["FIRST"])
+    #expect(again.record["replayed"] == true, "\(again.errors)")
+    #expect(try LedgerAudit.charges(path: books, reference: "FIRST") == 1)
+  }
+
   @Test func `sends nothing where the journal is locked`() throws {
     let shop = try Shop()
     #expect(try shop.binary.run(Self.pay + ["FIRST"]).status == 0)

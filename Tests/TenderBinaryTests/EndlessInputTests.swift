@@ -13,6 +13,11 @@ import Testing
     ("exec 3<>pipe; $tender journal import pipe --deadline 1s --json", 8),
     ("exec 3<>pipe; $tender journal list --config pipe --deadline 1s --json", 8),
     ("$tender journal list --config pipe --deadline 1s --json", 8),
+    (
+      "mkdir -m 700 -p .config/tender; mkfifo -m 600 .config/tender/config.json; "
+        + "$tender journal list; $tender __complete bash 'tender refund '",
+      0
+    ),
     ("while echo; do sleep 0.2; done | $tender journal list --config /dev/stdin --deadline 1s", 8),
     ("exec 3<>pipe; $lines | $tender batch - --trace pipe --deadline 2s --json", 8),
   ]

@@ -133,4 +133,22 @@ import Testing
     )
     #expect(try binary.run(pay + ["B"]).status == 0)
   }
+
+  /// A trace is appended to its file, whatever the file holds.
+  @Test func `traces into no file of the state, and into none that it reads`() throws {
+    let shop = try Shop()
+    let pay = ["transact", "--amount", "5", "--test-card", "visa", "--reference"]
+    #expect(try shop.binary.run(pay + ["A"]).status == 0)
+    let state = URL(filePath: shop.journal).deletingLastPathComponent()
+    let config = shop.binary.home.appending(path: "c.json")
+    try Data("{}".utf8).write(to: config)
+    let files = ["journal.key", "journal.db", "new"].map { state.appending(path: $0).path }
+    for path in files + [config.path] {
+      let words = pay + ["B", "--trace", path, "--config", config.path, "--json"]
+      let refused = try shop.binary.run(words)
+      #expect(refused.status == 2 && refused.errors.contains("bad_file"), "\(refused.errors)")
+    }
+    #expect(!FileManager.default.fileExists(atPath: files[2]))
+    #expect(try shop.binary.run(pay + ["B"]).status == 0)
+  }
 }

@@ -158,6 +158,19 @@ import Testing
     }
   }
 
+  /// The first command of a machine. Its folder must be there before its files are bounded.
+  @Test func `saves an empty world`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    // The folder of the file can be written, and that of the state must be another one.
+    let folder = binary.home.appending(path: "saved")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    let file = folder.appending(path: "world").path
+    let saved = try Self.run(binary, "simulator save \(file)")
+    #expect(saved.status == 0, "\(saved.errors)")
+    #expect(try Self.run(binary, "simulator load \(file)").status == 0)
+  }
+
   @Test(arguments: ["reset", "load"])
   func `asks at a terminal before a world is lost`(_ command: String) throws {
     let binary = try Self.paid()

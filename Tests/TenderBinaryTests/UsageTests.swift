@@ -278,6 +278,7 @@ import Testing
     ]
     let words = ["transact", "--amount", "5", "--token", "pt_pmt_1", "--json"]
     #expect(try binary.run(words + ["--profile", "ro"]).status == 17)
+    #expect(try binary.run("journal", "migrate", "--profile", "ro").status == 17)
     binary.variables["TENDER_PAYTHEORY_API_KEY"] =
       "acme-paytheory-00112233445566778899aabbccddeeff"
     let unnamed = try binary.run(words + ["--profile", "live", "--yes"])

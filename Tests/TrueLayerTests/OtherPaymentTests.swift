@@ -78,6 +78,103 @@ import Testing
     #expect(try world.books("A").made == 1)
   }
 
+  /// Changes the answers to requests with this end of their address.
+  struct Edited: HTTPExchange {
+    let inner: any HTTPExchange
+    let path: String
+    let edit: @Sendable (_ body: inout JSONObject) -> Void
+
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      var response = try inner.send(request, permit, by: deadline)
+      guard request.url.hasSuffix(path), var body = JSONReader.read(response.body)?.object else {
+        return response
+      }
+      edit(&body)
+      response.body = Array(JSONWriter.text(.object(body)).utf8)
+      return response
+    }
+  }
+
+  /// The answers to a creation and to a step name no amount.
+  @Test(
+    arguments: ["payments", "authorization-flow", "actions/provider-selection", "actions/consent"],
+    ["executed", "settled", "failed"]
+  )
+  func `an end in the answer to a step is looked at`(_ path: String, _ status: String) throws {
+    let world = try World()
+    let report = try world.engine(
+      listens: false,
+      change: FlowTests.bank,
+      wrap: { Edited(inner: $0, path: "/" + path) { $0["status"] = .string(status) } }
+    ).pay(try world.payment("A"))
+    // After the consent, the simulated payer authorizes it at the first look.
+    let isPaid = try world.ledger("A").authorized == 1
+    #expect(report.status == (isPaid ? .succeeded : .requiresAction))
+    #expect(try world.latest()?.state.isFinal == isPaid)
+    let again = try world.engine(change: FlowTests.bank).pay(try world.payment("A"))
+    #expect(again.status == .succeeded)
+    #expect(try world.ledger("A") == (1, 1))
+  }
+
+  /// The published schema requires the payee's type.
+  @Test(arguments: [nil, .null, "", "merchant", ["external_account"]] as [JSON?])
+  func `executed is no success without a payee of a known type`(_ type: JSON?) throws {
+    var beneficiary: JSONObject = ["merchant_account_id": "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6"]
+    beneficiary["type"] = type
+    let world = try World()
+    _ = try world.engine(listens: false, change: FlowTests.bank).pay(try world.payment("A"))
+    let payment = try #require(try world.latest())
+    var seen = try #require(
+      JSONReader.read(WireTests.whole("executed", payment.state.id ?? ""))?.object
+    )
+    seen["payment_method"] = ["type": "bank_transfer", "beneficiary": .object(beneficiary)]
+    let path = "/v3/payments/\(payment.state.id ?? "")"
+    let report = try world.engine(
+      over: StubHTTP([
+        .init(
+          "POST",
+          "/connect/token",
+          200,
+          try AnswerTests.answer("truelayer-java/auth/200.access_token")
+        ),
+        .init("GET", path, 200, JSONWriter.text(.object(seen))),
+      ])
+    ).lookUp("A", known: payment)
+    #expect(report.status == .pending)
+    #expect(try world.latest()?.state.isFinal == false)
+  }
+
+  /// After a failed refund, the same command refunds again.
+  @Test(arguments: ["amount_in_minor", "currency"], [nil, .null, "EUR", -300] as [JSON?])
+  func `a failed refund in a list that names itself in part decides nothing`(
+    _ member: String,
+    _ value: JSON?
+  ) throws {
+    let world = try World()
+    _ = try world.settled("R")
+    func refund() throws {
+      let known = try world.latest("R")
+      _ = try world.engine().refund(known, handle: "R", try .test(300), idempotencyKey: nil)
+    }
+    try refund()
+    let engine = try world.engine(wrap: {
+      Edited(inner: $0, path: "/refunds") { body in
+        var refund = body["items"]?.array?.first?.object ?? [:]
+        refund["status"] = "failed"
+        refund[member] = value
+        body["items"] = .array([.object(refund)])
+      }
+    })
+    _ = try engine.lookUp("R", known: try world.latest("R"))
+    #expect(try world.latest("R")?.state.refunding == 300)
+    try refund()
+    #expect(try world.books("R").refunds == 1)
+  }
+
   @Test func `changes nothing in the journal`() throws {
     let world = try World()
     _ = try world.engine(listens: false, change: FlowTests.bank)

@@ -272,7 +272,8 @@ import TrueLayer
 
   /// A payment with the members without which its end decides nothing.
   static func whole(_ status: String, _ id: String = id) -> String {
-    #"{"id":"\#(id)","status":"\#(status)","amount_in_minor":1000,"currency":"GBP"}"#
+    #"{"id":"\#(id)","status":"\#(status)","amount_in_minor":1000,"currency":"GBP","#
+      + #""payment_method":{"type":"bank_transfer","beneficiary":{"type":"external_account"}}}"#
   }
 
   /// The result of a cancel or revoke if the resource shows another state afterwards.

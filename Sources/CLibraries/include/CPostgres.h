@@ -24,6 +24,9 @@ struct tender_pq_option {
 #define TENDER_PQ_BAD 1
 #define TENDER_PQ_COMMAND_OK 1
 #define TENDER_PQ_TUPLES_OK 2
+#define TENDER_PQ_COPY_OUT 3
+#define TENDER_PQ_COPY_IN 4
+#define TENDER_PQ_COPY_BOTH 8
 #define TENDER_PQ_SINGLE_TUPLE 9
 #define TENDER_PQ_SYNC 10
 #define TENDER_PQ_ABORTED 11
@@ -90,6 +93,9 @@ int tender_pq_take_warning(void);
 
 /// The number of bytes that a TCP connection has received; -1 if unknown.
 long long tender_pq_received(int descriptor);
+
+/// The number of bytes that can be read at once.
+int tender_pq_ready(int descriptor);
 
 /// The number of bytes of memory that this process has reserved; 0 if unknown. libpq reserves a block for a
 /// whole message once it has read its length. Then it reads until the block is full or no more bytes come.

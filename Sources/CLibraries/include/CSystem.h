@@ -5,6 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// From now on, the end by a SIGBUS is explained on standard error. SQLite maps the index of its log, and reading a
+/// part that another process cut off is a SIGBUS.
+void tender_system_explain_cuts(void);
+
 /// Whether a version is at least another one. Versions are numbers with points between them. Text after a
 /// number is ignored.
 int tender_system_is_version(const char *found, const char *lowest);

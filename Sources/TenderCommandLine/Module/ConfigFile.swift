@@ -47,9 +47,13 @@ package struct ConfigFile: Sendable {
     let descriptor = try Environment.openForReading(
       path,
       named: "--config",
-      waits: milliseconds == nil
+      waits: isNamed && milliseconds == nil
     )
     defer { Environment.close(descriptor) }
+    // A pipe in the usual place would block every command, and each TAB in a shell.
+    guard isNamed || Environment.size(of: descriptor) != nil else {
+      throw .config(path, "is not a regular file", "name another one with --config")
+    }
     try FileGuard.check(descriptor, path, named: "--config", .ownersToWrite)
     let clock = SystemClock(interruption: NeverInterrupted())
     let deadline = milliseconds.map { Deadline(in: $0, on: clock) }

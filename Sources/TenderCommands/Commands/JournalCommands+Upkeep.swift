@@ -33,7 +33,7 @@ extension Action {
     that writes.
     $ tender journal migrate # once for each database, and after an upgrade
     """,
-    exits: [.usage, .state],
+    exits: [.usage, .state, .refused],
     run: JournalCommands.migrate
   )
 
@@ -196,6 +196,7 @@ extension JournalCommands {
   }
 
   func migrate() throws(Fault) -> Int32 {
+    try composition.refuseReadOnly()
     guard let address = composition.settings.journal()?.text else {
       _ = try composition.journal()
       show([("ok", "the journal is a file of this machine: each command brings it up to date")])

@@ -5,7 +5,7 @@ internal import TenderSystem
 
 extension Action {
   static let simulatorLearn = Action(
-    .local(.nothing),
+    .local(.reads),
     """
     simulator learn: turn a trace into faults
     Reads a file that --trace wrote, of sandbox or live. Prints the values of --sim-fault that play

@@ -288,6 +288,6 @@ struct WriteCommands: CommandWork {
     fields["idempotency_key"] = shown.key.map(JSON.string)
     fields["request"] = .object(shown.request)
     output.show(records.record(.request, fields))
-    return 0
+    return output.exit(0)
   }
 }

@@ -164,7 +164,7 @@ private struct Bounds {
     let isMade =
       command.work != .local(.reads)
       && ![Keys.dryRun, Keys.check].contains(where: settings.invocation.has)
-      || settings.invocation.has(Keys.online)
+      || [Keys.online, Keys.follow].contains(where: settings.invocation.has)
     // If this fails, the command reports it when it needs the folder.
     if isMade, !Environment.exists(folder) { try? Environment.makeFolder(folder) }
     writable.append(folder)

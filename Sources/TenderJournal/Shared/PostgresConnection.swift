@@ -65,6 +65,8 @@ private import Glibc
   private var isConnected = false
   /// The number of bytes received before the current wait.
   private var received = 0
+  /// The number of bytes that were ready to be read, where the kernel does not count the received ones.
+  private var ready = 0
   /// Whether the connection was closed because of its bounds.
   private(set) var isBroken = false
 
@@ -141,7 +143,10 @@ private import Glibc
   /// Waits until the connection can be read or written. Returns which of both.
   @discardableResult
   private func wait(_ events: Int32, by deadline: Deadline) throws(Failure) -> Int16 {
-    guard count - received <= Self.mostBytes else { throw endless() }
+    // A server can ask for the password again and again, and read none of the answers.
+    guard count - received <= (isConnected ? Self.mostBytes : Self.mostAtStart) else {
+      throw endless()
+    }
     while true {
       stoppedAt = interruption.kind == nil ? nil : stoppedAt ?? clock.uptime
       let isStopping = stoppedAt != nil
@@ -163,7 +168,9 @@ private import Glibc
         pollfd(fd: stop ?? -1, events: Int16(POLLIN), revents: 0),
       ]
       let count = unsafe poll(&polled, 2, Int32(min(left, 60_000)))
-      if polled[0].revents != 0 || count < 0 && errno != EINTR { return polled[0].revents }
+      guard polled[0].revents != 0 || count < 0 && errno != EINTR else { continue }
+      ready += Int(unsafe tender_pq_ready(pq.socket(handle)))
+      return polled[0].revents
     }
   }
 
@@ -237,6 +244,10 @@ private import Glibc
             isUnconfirmed: true
           )
         }
+        guard answers.count == statements.count else {
+          isBroken = true
+          throw Failure(code: nil, text: "the server left out an answer", isLost: true)
+        }
         return answers
       case Int32(TENDER_PQ_SINGLE_TUPLE):
         room -= unsafe size(result)
@@ -247,6 +258,9 @@ private import Glibc
         answers.append(rows + (unsafe self.rows(result)))
         rows = []
       case Int32(TENDER_PQ_ABORTED): break
+      // A copy never ends, and no statement asks for one.
+      case Int32(TENDER_PQ_COPY_OUT), Int32(TENDER_PQ_COPY_IN), Int32(TENDER_PQ_COPY_BOTH):
+        throw endless()
       default: failure = failure ?? (unsafe self.failure(result))
       }
       // The server named the reason and closed the connection.
@@ -262,11 +276,16 @@ private import Glibc
   /// The maximum number of received bytes, and of bytes in rows, for some statements. A page of a thousand
   /// payments has far fewer.
   private static let mostBytes = 16 << 20
+  /// The maximum number of bytes before the first statement.
+  private static let mostAtStart = 1 << 20
   /// The maximum memory for one message, in bytes. libpq doubles its block until the message fits.
   private static let mostMemory = 40 << 20
 
-  /// The number of received bytes; 0 if the kernel does not report it.
-  private var count: Int { max(0, Int(unsafe tender_pq_received(pq.socket(handle)))) }
+  /// The number of received bytes. A Unix socket does not report it, so those that were ready are counted.
+  private var count: Int {
+    let known = Int(unsafe tender_pq_received(pq.socket(handle)))
+    return known < 0 ? ready : known
+  }
 
   private func flush(by deadline: Deadline) throws(Failure) {
     while true {
@@ -311,8 +330,14 @@ private import Glibc
 
   /// Returns libpq's text; empty if there is none.
   private static func text(_ text: UnsafePointer<CChar>?) -> String {
-    unsafe text.map { unsafe String(cString: $0) } ?? ""
+    guard let text = unsafe text else { return "" }
+    let count = unsafe strnlen(text, mostText)
+    let bytes = unsafe UnsafeRawBufferPointer(start: text, count: count)
+    return unsafe String(decoding: bytes, as: UTF8.self)
   }
+
+  /// The maximum length of a text of the server, in bytes. The rest is cut off.
+  private static let mostText = 2000
 
   /// The bytes of a row's values, and a thousand for the row itself.
   private func size(_ row: OpaquePointer) -> Int {
@@ -321,7 +346,8 @@ private import Glibc
 
   private func rows(_ result: OpaquePointer) -> Rows {
     let columns = unsafe pq.columns(result)
-    let count = unsafe pq.rows(result)
+    // Every statement asks for a column. A row without one cannot be read.
+    let count = unsafe columns > 0 ? pq.rows(result) : 0
     return (0..<count).map { row in
       (0..<columns).map { column in
         guard unsafe pq.is_null(result, row, column) == 0,

@@ -198,13 +198,14 @@ package enum SharedSchema {
 
   /// Server functions that record the logged-in user, independent of the program.
   ///
-  /// They add it before "by", and require a line of the history for each deleted preparation. The tables'
-  /// owner is trusted.
+  /// They add it before "by", and require a line of the history for each changed or deleted preparation. The
+  /// tables' owner is trusted. A runner's temporary tables are searched last: by default, one named `pg_class`
+  /// would come before the real one.
   private static let stamps =
     [
       """
       CREATE OR REPLACE FUNCTION tender.stamp() RETURNS trigger LANGUAGE plpgsql
-      SET search_path = pg_catalog AS $stamp$ BEGIN
+      SET search_path = pg_catalog, pg_temp AS $stamp$ BEGIN
         IF NOT pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'MEMBER')
           AND NOT starts_with(coalesce(NEW."by", ''), session_user || '/') THEN
           NEW."by" := session_user || '/' || coalesce(NEW."by", '');
@@ -214,7 +215,7 @@ package enum SharedSchema {
       """,
       """
       CREATE OR REPLACE FUNCTION tender.witness() RETURNS trigger LANGUAGE plpgsql
-      SET search_path = pg_catalog AS $witness$ BEGIN
+      SET search_path = pg_catalog, pg_temp AS $witness$ BEGIN
         IF NOT pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'MEMBER')
           AND NOT EXISTS (SELECT 1 FROM tender.event e WHERE e.payment = OLD.payment
             AND e.xmin::text::bigint = pg_current_xact_id()::text::bigint % 4294967296) THEN
@@ -234,7 +235,7 @@ package enum SharedSchema {
     }
     + [
       "DROP TRIGGER IF EXISTS witness ON tender.preparation",
-      "CREATE TRIGGER witness AFTER DELETE ON tender.preparation "
+      "CREATE TRIGGER witness AFTER UPDATE OR DELETE ON tender.preparation "
         + "FOR EACH ROW EXECUTE FUNCTION tender.witness()",
     ]
 }

@@ -109,10 +109,11 @@ struct AdapterRun {
     )
   }
 
-  /// Runs some commands after the first one, chosen by the input.
+  /// Runs some commands after the first one, chosen by the input, but fewer than `limit`.
   private func goOn(
     _ engine: Engine,
     _ name: ProviderName,
+    limit: Int = 6,
     other: () -> Void,
     _ first: () throws -> Report
   ) -> String? {
@@ -131,7 +132,7 @@ struct AdapterRun {
       }
     }
     note(first)
-    for _ in 0..<feed.take({ $0.below(6) }) {
+    for _ in 0..<feed.take({ $0.below(limit) }) {
       let known = try? journal.payment(.init(env: .simulator, provider: name, reference: "A"))
       func refund(_ amount: Int?, name: String? = nil) throws -> Report {
         try engine.refund(
@@ -402,7 +403,9 @@ struct AdapterRun {
       if let name = try? Reference("B") { back.reference = name }
       _ = try? engine.execute(.sale(back))
     }
-    let problem = goOn(engine, ToroProvider.name, other: other) {
+    // A session is one sale. The other sides run later commands.
+    let limit = side == .session ? 1 : 6
+    let problem = goOn(engine, ToroProvider.name, limit: limit, other: other) {
       try engine.execute(.sale(order))
     }
     return readers.isEndless ? "a sale goes on for as long as its reader says something" : problem

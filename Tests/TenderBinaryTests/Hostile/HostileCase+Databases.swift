@@ -66,6 +66,10 @@ extension HostileCase {
     ("late: endless notices", later { $0.flood(notice) }),
     ("late: a notice a second", later { $0.drip(notice) }),
     (
+      "late: a copy without end",
+      later { if $0.say(message("H", [0, 0, 0])) { $0.flood(message("d", [0x61])) } }
+    ),
+    (
       "late: endless notifications",
       later {
         $0.flood(message("A", [0, 0, 0, 1] + Array("channel\u{0}payload\u{0}".utf8)))
@@ -79,7 +83,16 @@ extension HostileCase {
       "late: endless descriptions",
       later { if $0.say(message("1", []) + message("2", [])) { $0.flood(description) } }
     ),
+    (
+      "late: a row without columns",
+      later { wire in
+        let end = message("C", Array("SELECT 1\u{0}".utf8))
+        let answer = message("1", []) + message("2", []) + message("T", [0, 0]) + emptyRow + end
+        wire.say(answer + answer + answer + message("Z", [0x49]))
+      }
+    ),
     ("late: endless errors", later { $0.flood(error) }),
+    ("late: endless ends", later { $0.flood(message("Z", [0x49])) }),
     (
       "late: a row of a gigabyte",
       later {
@@ -108,11 +121,13 @@ extension HostileCase {
         exits: exits,
         isSample: [
           "late: endless rows", "late: endless notices", "late: a row of a gigabyte",
+          "endless requests for a password", "late: endless ends", "late: a copy without end",
+          "late: a row without columns",
         ].contains(row.name),
         act: row.act
       )
     }
-    + acts.filter { $0.name.contains("row") }.map { row in
+    + acts.filter { $0.name.contains("row") || $0.name.contains("notif") }.map { row in
       HostileCase(
         peer: .postgresHere,
         name: row.name,

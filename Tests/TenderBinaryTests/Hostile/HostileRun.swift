@@ -232,8 +232,8 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     case .reader: all["TENDER_TORO_DEVICE"] = "tcp://127.0.0.1:\(port)"
     case .line: all["TENDER_TORO_DEVICE"] = nil
     case .postgres:
-      all = ["TENDER_JOURNAL": "postgres://tender@127.0.0.1:\(port)/tender?sslmode=disable"]
-    case .postgresHere: all = ["TENDER_JOURNAL": "postgres://tender@/tender?host=\(home)"]
+      all = ["TENDER_JOURNAL": "postgres://tender:p@127.0.0.1:\(port)/tender?sslmode=disable"]
+    case .postgresHere: all = ["TENDER_JOURNAL": "postgres://tender:p@/tender?host=\(home)"]
     case .browser: break
     case .visitor: all = [:]
     }
