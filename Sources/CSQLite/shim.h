@@ -24,11 +24,13 @@ static inline void *tender_sqlite_map(void *address, size_t length, int protecti
   return mmap(address, length, protection, flags, file, start);
 }
 
-/// Limits the memory of each connection: SQLite writes to all of it at opening, and a command opens two.
+/// Limits the memory of each connection: SQLite writes to all of it at opening, and a command opens two. Does not
+/// count the memory in use, which would take a lock at each allocation.
 /// Sorting a large file uses `folder`, not a folder that everybody may write. Call it before the first
 /// connection, since it is not safe later.
 static inline int tender_sqlite_configure(const char *folder) {
   int problem = sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 256, 32);
+  problem |= sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   sqlite3_temp_directory = sqlite3_mprintf("%s", folder);
   sqlite3_vfs *system = sqlite3_vfs_find(0);
   if (system && system->iVersion >= 3)

@@ -31,9 +31,7 @@ package struct Parser {
       let invocation = Invocation(
         command: Catalogue.help,
         values: tokens.typed.values,
-        operands: words,
-        exemptIDs: [],
-        inherited: []
+        operands: words
       )
       return .help(words, invocation)
     }
@@ -72,17 +70,18 @@ package struct Parser {
     operands: [String],
     inherited: Set<String> = []
   ) throws(Fault) -> Invocation {
-    for name in typed.order where !command.options.contains(where: { $0.name == name }) {
-      throw .usage(
-        "unknown_option",
-        "--\(name) cannot be used with \(command.name)",
-        "see: tender help \(command.name)"
-      )
-    }
-    // Arguments are read before the command is known. Another option of this name may be repeatable.
-    for option in command.options where !option.repeats && option.value != .flag {
-      guard typed.values[option.name, default: []].count > 1 else { continue }
-      throw .usage("bad_value", "--\(option.name) was given twice", "give it once")
+    for name in typed.values.names {
+      guard let option = command.options.first(where: { $0.isNamed(name) }) else {
+        throw .usage(
+          "unknown_option",
+          "--\(name) cannot be used with \(command.name)",
+          "see: tender help \(command.name)"
+        )
+      }
+      // Arguments are read before the command is known. Another option of this name may be repeatable.
+      guard option.repeats || option.value == .flag || typed.values[name]?.count == 1 else {
+        throw .usage("bad_value", "--\(name) was given twice", "give it once")
+      }
     }
     let ids = typed.values[Keys.id.option.name] ?? []
     try checkOperands(operands + ids, command)
@@ -196,9 +195,7 @@ private struct Tokens {
 
 /// Options with their values. Each is checked against its definition when it is added.
 package struct TypedOptions: Sendable {
-  fileprivate private(set) var values: [String: [String]] = [:]
-  /// The names in the order of their first use.
-  fileprivate private(set) var order: [String] = []
+  fileprivate private(set) var values = OptionValues()
 
   package init() {}
 
@@ -222,8 +219,7 @@ package struct TypedOptions: Sendable {
     if values[option.name] != nil, !option.repeats, option.value != .flag {
       throw .usage("bad_value", "\(typed) was given twice", "give it once")
     }
-    if values[option.name] == nil { order.append(option.name) }
-    values[option.name, default: []].append(value)
+    values.add(value, to: option.name)
   }
 }
 

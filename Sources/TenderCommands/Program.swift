@@ -126,7 +126,7 @@ package struct Program {
     _ redactor: Redactor,
     machineReadable: Bool
   ) throws(Fault) -> Composition {
-    var settings = try Settings(invocation, environment, providers.modules)
+    let settings = try Settings(invocation, environment, providers.modules)
     try checkTrace(settings)
     // The order matters, and both come before any thread. The restrictions of this process must not apply to
     // these helpers.

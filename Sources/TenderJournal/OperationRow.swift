@@ -88,10 +88,12 @@ package enum OperationRow {
 
   /// Returns an operation as JSON for another journal, without its secrets.
   static func object(_ operation: Operation) -> JSONObject {
-    var object = values(operation).json(known: [
+    // The texts of these are not made only to be read again.
+    var plain = operation
+    (plain.content, plain.fingerprints, plain.result) = ([:], [:], [:])
+    var object = values(plain).json(known: [
       "content": operation.content, "prints": [:], "result": operation.result,
     ])
-    object["prints"] = nil
     object["preparation"] = (operation.preparation?.plain).map(JSON.string)
     return object
   }

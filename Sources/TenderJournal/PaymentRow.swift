@@ -111,8 +111,9 @@ package enum PaymentRow {
 
   /// Returns a payment as JSON for another journal, without its secrets.
   package static func object(_ payment: Payment) -> JSONObject {
-    var object = values(payment).json
-    for name in computed { object[name] = nil }
+    var object = JSONObject(
+      values(payment).json.members.filter { !computed.contains($0.key) }
+    )
     object["operations"] = .array(payment.operations.map { .object(OperationRow.object($0)) })
     return object
   }

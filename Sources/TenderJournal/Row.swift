@@ -206,17 +206,19 @@ package struct Row: Sendable {
   /// The row as JSON by the names of its columns, without null values.
   package var json: JSONObject { json(known: [:]) }
 
-  /// Returns the same with objects that are already parsed, by the names of their columns.
+  /// Returns the same with known objects in place of those columns. An empty one is left out.
   func json(known: KeyValuePairs<String, JSONObject>) -> JSONObject {
     JSONObject(
       values.indices.compactMap { place in
+        let name = columns.names[place]
+        if columns.kinds[place] == .json, let object = known.first(where: { $0.key == name })?.value
+        {
+          return object.members.isEmpty ? nil : .init(key: name, value: .object(object))
+        }
         if values[place] == .null { return nil }
         let value =
-          columns.kinds[place] == .json
-          ? (known.first { $0.key == columns.names[place] }?.value
-            ?? values[place].object).map(JSON.object)
-          : values[place].json
-        return value.map { .init(key: columns.names[place], value: $0) }
+          columns.kinds[place] == .json ? values[place].object.map(JSON.object) : values[place].json
+        return value.map { .init(key: name, value: $0) }
       }
     )
   }

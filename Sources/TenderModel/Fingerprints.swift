@@ -71,12 +71,13 @@ struct Fingerprints: Sendable {
     var (count, value, key, word) = (0, UInt64(0), UInt64(0), UInt32(0))
     while let byte = next() {
       let small = Self.small(byte)
-      value = Self.add(Self.multiply(value, point), small)
+      value = Self.next(value, point, small)
       if count < Self.sieved { word = word << 8 | UInt32(small) }
       count += 1
-      if count == Self.window { key = value }
+      if count == Self.window { key = Self.reduced(value) }
     }
     guard count >= Self.window else { return false }
+    value = Self.reduced(value)
     if sieve.isEmpty { sieve = Array(repeating: 0, count: 1024) }
     let slot = Self.slot(word)
     sieve[slot >> 6] |= 1 << UInt64(slot & 63)
@@ -154,7 +155,7 @@ struct Fingerprints: Sendable {
 
   private static func value(of bytes: some Sequence<UInt8>) -> UInt64 {
     let point = point
-    return bytes.reduce(0) { add(multiply($0, point), small($1)) }
+    return reduced(bytes.reduce(0) { next($0, point, small($1)) })
   }
 
   private static func small(_ byte: UInt8) -> UInt64 {
@@ -166,15 +167,13 @@ struct Fingerprints: Sendable {
     }
   }
 
-  private static func add(_ one: UInt64, _ other: UInt64) -> UInt64 {
-    let sum = one + other
-    return sum >= prime ? sum - prime : sum
+  /// Returns the fingerprint of one byte more, at most the prime and 1.
+  private static func next(_ value: UInt64, _ point: UInt64, _ byte: UInt64) -> UInt64 {
+    let product = value.multipliedFullWidth(by: point)
+    // 2^61 equals 1 here, so the upper bits are added to the lower ones, twice.
+    let sum = (product.low & prime) + (product.high << 3 | product.low >> 61) + byte
+    return (sum & prime) + sum >> 61
   }
 
-  private static func multiply(_ one: UInt64, _ other: UInt64) -> UInt64 {
-    let product = one.multipliedFullWidth(by: other)
-    // 2^61 equals 1 here, so the upper bits are added to the lower ones.
-    let sum = add(product.low & prime, product.high << 3 | product.low >> 61)
-    return sum == prime ? 0 : sum
-  }
+  private static func reduced(_ value: UInt64) -> UInt64 { value >= prime ? value - prime : value }
 }

@@ -13,34 +13,36 @@ extension Redactor {
 
   private static func isClean(_ bytes: UnsafeBufferPointer<UInt8>, _ known: Known) -> Bool {
     let isLong = bytes.count > 20
-    var digits = 0
-    // The number of digits since the last byte that ends a number, and the maximum so far.
-    var run = 0
-    var longest = 0
+    // The number of digits, and that of the digits since the last byte that ends a number.
+    var (digits, run, start) = (0, 0, 0)
     var before: UInt8 = 0
     for index in 0..<bytes.count {
       let byte = unsafe bytes[index]
-      // These bytes may begin an escape, which has to be decoded first.
-      if byte >= 0x80 || byte == UInt8(ascii: "%") || byte == UInt8(ascii: "&")
-        || byte == UInt8(ascii: "\\")
-      {
-        return false
-      }
       if DigitRuns.isDigit(byte) {
+        if run == 0 { start = index }
         digits += 1
         run += 1
-        longest = max(longest, run)
       } else if !DigitRuns.isSeparator(byte) {
+        if run >= 13, unsafe holdsCard(bytes[start..<index]) { return false }
         run = 0
+        // These bytes may begin an escape, which has to be decoded first.
+        if byte >= 0x80 || byte == UInt8(ascii: "%") || byte == UInt8(ascii: "&")
+          || byte == UInt8(ascii: "\\")
+        {
+          return false
+        }
+        // A JSON Web Token may begin here.
+        if byte == UInt8(ascii: "J"), before == UInt8(ascii: "y"), isLong { return false }
       }
-      // A JSON Web Token may begin here.
-      if isLong, byte == UInt8(ascii: "J"), before == UInt8(ascii: "y") { return false }
       before = byte
     }
+    if run >= 13, unsafe holdsCard(bytes[start...]) { return false }
     guard digits < part || known.digits.isEmpty else { return false }
-    if longest >= 13, !DigitRuns.cardNumbers(in: unsafe Array(bytes)).isEmpty { return false }
     if known.anywhere.isEmpty { return true }
     return unsafe !known.anywhere.mayBegin(in: bytes, where: { _ in true })
       && !known.anywhere.mayBegin(in: bytes, where: isOfCodes)
+  }
+  private static func holdsCard(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+    !DigitRuns.cardNumbers(in: unsafe Array(bytes)).isEmpty
   }
 }

@@ -65,7 +65,7 @@ import Testing
       (["--account-code", "shop"], []),
       (["--metadata", "table=8"], []), (["ORDER-*"], ["ORDER-1", "ORDER-2"]),
       (["*-1", "--amount", "10.50"], ["BANK-1", "ORDER-1", "SALE-1"]),
-      (["*RDE*"], ["ORDER-1", "ORDER-2"]),
+      (["*RDE*"], ["ORDER-1", "ORDER-2"]), (["*R*E*-2*"], ["ORDER-2"]),
       (["ORDER"], []), (["ORDER-1"], ["ORDER-1"]), ([id], ["BANK-1"]),
       (["--trace-id", trace], ["BANK-1"]), (["--status", "open"], ["HELD-1", "LOST-1"]),
       (["--status", "unknown"], ["LOST-1"]),

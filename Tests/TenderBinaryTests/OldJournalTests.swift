@@ -166,6 +166,24 @@ import Testing
     #expect(Set(listed.compactMap { $0.text("reference") }) == names)
   }
 
+  /// Notes of an imported history are stored as they are.
+  @Test func `an export shows no card number of an imported history`() throws {
+    let (binary, _) = try Self.home(of: OldJournal.all[4])
+    defer { binary.remove() }
+    let new = ["--state-dir", binary.home.appending(path: "new/tender").path, "--json"]
+    let lines = try binary.run("journal", "export").output
+    let changed = lines.replacingOccurrences(
+      of: #""note":"opened""#,
+      with: #""note":"card 4111 1111 1111 1111""#
+    )
+    #expect(changed != lines)
+    #expect(try binary.run(["journal", "import", "-"] + new, input: changed).status == 0)
+    let shown = try binary.run(["journal", "export"] + new)
+    #expect(shown.status == 0)
+    #expect(shown.output.contains(#""note":"card [redacted]""#))
+    #expect(!shown.output.contains("4111 1111"))
+  }
+
   /// The amount that the merchant has of a payment, by the journal. For a refund to a card, it is negative.
   private static func left(_ record: JSONObject) throws -> Int {
     func amount(_ name: String) -> Int { record[name]?.boundedNumber ?? 0 }

@@ -166,6 +166,27 @@ import Testing
     for redactor in Self.all { #expect(redactor.redact(text, foreign: true) == text) }
   }
 
+  /// A line is searched as a whole first. It is clean only if no value in it would be changed.
+  @Test(
+    arguments: numberForms + ["4111111111111111", "eyJhbGciOiJIUzI1NiJ9.e30.abc", "937", "fine"]
+  )
+  func `sees in a whole line what one of its values holds`(_ form: String) {
+    for value: JSON in [["a": .string(form)], ["b": [.string("x " + form), 12]]] {
+      for redactor in Self.all + [Redactor()]
+      where redactor.redact(value, foreign: true) != value {
+        #expect(!redactor.isClean(JSONWriter.text(value)))
+      }
+    }
+  }
+
+  @Test func `sees a number, a number split over values, and nothing in times and ids`() {
+    #expect(!Redactor().isClean(#"{"n":4111111111111111,"a":""}"#))
+    #expect(!Self.told().isClean(#"{"a":"40000566","b":"55665556"}"#))
+    let plain =
+      #"{"created":1795559937591,"at":"2026-11-24T22:38:57Z","id":"123e4567-e89b-12d3-a456-426614174000"}"#
+    #expect(Redactor().isClean(plain))
+  }
+
   /// Unknown numbers in the same forms.
   @Test(arguments: [
     "４１１１１１１１１１１１１１１１", "4111    1111    1111    1111", "4111%201111%201111%201111",

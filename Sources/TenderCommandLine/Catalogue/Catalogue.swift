@@ -51,7 +51,7 @@ package struct Catalogue: Sendable {
   /// Returns the option of a long name, or of a name that other tools use for it.
   package func option(_ name: String) -> Option? {
     let known = Synonyms.options[name] ?? name
-    return options.first { $0.name == known }
+    return options.first { $0.isNamed(known) }
   }
 
   /// The commands that the parser answers itself.

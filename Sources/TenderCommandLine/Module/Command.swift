@@ -198,24 +198,15 @@ package struct Command: Sendable {
         command.users[option, default: []].append(module.name.text)
       }
     }
-    // Options are compared by position, because comparing copies of them is slow. A name such as --limit can
-    // have several meanings: a command's option comes before others of that name.
-    let keyed = keys.flatMap(\.options).map { ObjectIdentifier($0) }
-    var places: [String: Int] = [:]
-    for place in known.indices.reversed() { places[known[place].name] = place }
-    for place in known.indices.reversed() where keyed.contains(ObjectIdentifier(known[place])) {
-      places[known[place].name] = place
-    }
-    let own = command.optionNames.compactMap { places[$0] }
-    var options: [Option] = []
-    for group in Option.Group.allCases {
-      for place in group == .general ? Array(known.indices) : own where known[place].group == group
-      {
-        options.append(known[place])
-      }
+    // A name such as --limit can have several meanings: a command's option comes before others of that name.
+    let keyed = keys.flatMap(\.options).filter { option in known.contains { $0 === option } }
+    let candidates = keyed + known
+    let own = command.optionNames.compactMap { name in candidates.first { $0.isNamed(name) } }
+    let options = Option.Group.allCases.flatMap { group in
+      (group == .general ? known : own).filter { $0.group == group }
     }
     command.options = options
-    command.optionNames = own.map { known[$0].name }
+    command.optionNames = own.map(\.name)
     return command
   }
 

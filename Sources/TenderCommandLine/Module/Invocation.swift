@@ -1,21 +1,38 @@
 import Synchronization
 package import TenderModel
 
-/// The names of the options that were read.
-private final class ReadNames: Sendable {
-  private let names = Mutex<Set<String>>([])
+/// The values of each option, in the order of its first use. A flag has one empty value.
+///
+/// A command has few options, and reads many that are absent. Comparing lengths first is faster than a hash of each.
+package struct OptionValues: Sendable {
+  private var entries: [(name: String, values: [String])] = []
 
-  func note(_ name: String) { names.withLock { _ = $0.insert(name) } }
+  /// The names in the order of their first use.
+  var names: [String] { entries.map(\.name) }
 
-  func has(_ name: String) -> Bool { names.withLock { $0.contains(name) } }
+  /// The values of an option; nil if it is absent.
+  package subscript(name: String) -> [String]? { place(of: name).map { entries[$0].values } }
+
+  /// Adds a value after those that the option has.
+  mutating func add(_ value: String, to name: String) {
+    if let place = place(of: name) {
+      entries[place].values.append(value)
+    } else {
+      entries.append((name, [value]))
+    }
+  }
+
+  private func place(of name: String) -> Int? {
+    let length = name.utf8.count
+    return entries.firstIndex { $0.name.utf8.count == length && $0.name == name }
+  }
 }
 
 /// A command with its typed options and operands, checked against the catalogue. Nothing else is resolved
 /// yet.
-package struct Invocation: Sendable {
+package final class Invocation: Sendable {
   package let command: Command
-  /// The values of each option, in order. A flag has one empty value.
-  package let values: [String: [String]]
+  package let values: OptionValues
   /// The operands in order, followed by the ids of `--id`.
   package let operands: [String]
   /// The operands that `--id` exempts from the card-number guard.
@@ -23,18 +40,29 @@ package struct Invocation: Sendable {
 
   /// The options that were given for all lines of a batch. A single line may leave them unused.
   package let inherited: Set<String>
-  /// The options that were read. All copies of an invocation share them.
-  private let read = ReadNames()
+  /// The given options that were read.
+  private let read = Mutex<Set<String>>([])
+
+  init(
+    command: Command,
+    values: OptionValues,
+    operands: [String],
+    exemptIDs: [String] = [],
+    inherited: Set<String> = []
+  ) {
+    self.command = command
+    self.values = values
+    self.operands = operands
+    self.exemptIDs = exemptIDs
+    self.inherited = inherited
+  }
 
   /// Throws `usage` for an option that this command does not use with a provider.
   package func checkOptions(for provider: ProviderName) throws(Fault) {
-    for option in command.options
-    where values[option.name] != nil && !inherited.contains(option.name) {
-      guard let users = command.users(of: option.name), !users.contains(provider.text) else {
-        continue
-      }
+    for name in values.names where !inherited.contains(name) {
+      guard let users = command.users(of: name), !users.contains(provider.text) else { continue }
       throw .badOptions(
-        "--\(option.name) cannot be used with \(provider.text)",
+        "--\(name) cannot be used with \(provider.text)",
         hint: "it is for --provider \(users.joined(separator: " or "))"
       )
     }
@@ -44,10 +72,12 @@ package struct Invocation: Sendable {
   package func checkRead(by provider: ProviderName) throws(Fault) {
     // Options of these groups concern display, waiting and tests. They are read later.
     let others: [Option.Group] = [.control, .general, .server, .simulator]
+    let unread = read.withLock { read in
+      values.names.filter { !read.contains($0) && !inherited.contains($0) }
+    }
+    guard !unread.isEmpty else { return }
     for option in command.options
-    where values[option.name] != nil && !inherited.contains(option.name) && !read.has(option.name)
-      && !others.contains(option.group)
-    {
+    where unread.contains(option.name) && !others.contains(option.group) {
       throw .badOptions(
         "--\(option.name) changes nothing here: \(provider.text) does not use it for this",
         hint: "leave it out"
@@ -57,9 +87,11 @@ package struct Invocation: Sendable {
 
   /// Returns the invocation with one more option. An option that was typed stays.
   package func adding(_ option: Option, _ value: String = "") -> Invocation {
-    Invocation(
+    var values = values
+    if values[option.name] == nil { values.add(value, to: option.name) }
+    return Invocation(
       command: command,
-      values: values.merging([option.name: [value]]) { known, _ in known },
+      values: values,
       operands: operands,
       exemptIDs: exemptIDs,
       inherited: inherited.union([option.name])
@@ -97,29 +129,29 @@ extension Invocation {
 
   /// The text of an option as typed, for messages and for other programs.
   package func text(_ key: any OptionKey) -> String? {
-    key.options.lazy.compactMap { text($0) }.first
+    key.options.lazy.compactMap { self.text($0) }.first
   }
 
   /// The text of an option by its definition; nil if it is absent or has no value.
   package func text(_ option: Option) -> String? {
-    read.note(option.name)
-    guard let value = values[option.name]?.last, !value.isEmpty else { return nil }
+    guard let value = texts(option)?.last, !value.isEmpty else { return nil }
     return value
+  }
+
+  /// Returns the values of an option, which counts as read.
+  private func texts(_ option: Option) -> [String]? {
+    guard let found = values[option.name] else { return nil }
+    read.withLock { _ = $0.insert(option.name) }
+    return found
   }
 
   /// Whether an option, or one of several related ones, was given.
   package func has(_ key: any OptionKey) -> Bool {
-    key.options.contains { option in
-      read.note(option.name)
-      return values[option.name] != nil
-    }
+    key.options.contains { texts($0) != nil }
   }
 
   /// Every text of a repeatable option.
-  package func all(_ key: Key<String>) -> [String] {
-    read.note(key.option.name)
-    return values[key.option.name] ?? []
-  }
+  package func all(_ key: Key<String>) -> [String] { texts(key.option) ?? [] }
 
   /// The given ones of some options, in the order of the definitions.
   package func given(among keys: [any OptionKey]) -> [Option] {

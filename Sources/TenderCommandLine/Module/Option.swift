@@ -98,6 +98,11 @@ package final class Option: Sendable {
     return .required(String(repeats ? text.dropLast(3) : text))
   }
 
+  /// Returns whether it has a name. Comparing lengths first rules out nearly all options without a call.
+  package func isNamed(_ name: String) -> Bool {
+    name.utf8.count == self.name.utf8.count && name == self.name
+  }
+
   /// Its name as a member of records and contents.
   package var member: String { name.replacing("-", with: "_") }
 

@@ -40,9 +40,13 @@ package struct ResultShape: Sendable {
   ///
   /// Only its line is read, because each payment needs this.
   package static func names(_ told: String, in table: String) -> [String]? {
-    let line = table.split(separator: "\n").first { $0.hasPrefix(told + " ") }
-    return line?.split(separator: " ").dropFirst(2).map { member in
-      String(decoding: member.utf8.prefix { !"#!{[?".utf8.contains($0) }, as: UTF8.self)
+    let head = told + " "
+    let start =
+      table.hasPrefix(head) ? head.endIndex : table.firstRange(of: "\n" + head)?.upperBound
+    let line = start.map { table[$0...].prefix { $0 != "\n" } }
+    return line?.split(separator: " ").dropFirst().map { member in
+      let end = member.utf8.firstIndex { "#!{[?".utf8.contains($0) }
+      return String(member[..<(end ?? member.endIndex)])
     }
   }
 

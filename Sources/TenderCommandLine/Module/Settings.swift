@@ -3,7 +3,7 @@ package import TenderModel
 package import TenderSystem
 
 /// Every setting with its origin: option, environment, profile, default, in that order.
-package struct Settings {
+package final class Settings {
   /// The origin of a value.
   package enum Origin: String { case option, environment, profile, `default` }
 
@@ -28,8 +28,8 @@ package struct Settings {
   package let environment: Environment
   package let modules: [any ProviderModule]
   package private(set) var config: ConfigFile
-  package private(set) var profileName: String?
-  package private(set) var profile: JSONObject
+  package let profileName: String?
+  package let profile: JSONObject
 
   /// Reads the configuration file and chooses the profile.
   ///
@@ -73,19 +73,20 @@ package struct Settings {
     }
   }
 
-  /// Returns the settings with another profile of the file, which a line of a batch can choose.
-  package func using(_ name: String) -> Settings {
-    var settings = self
-    (settings.profileName, settings.profile) = (
-      name, config.adding(to: config.profiles[name] ?? [:])
-    )
-    return settings
+  /// Creates the settings with another profile of the file, which a line of a batch can choose.
+  package init(_ settings: Settings, profile name: String) {
+    invocation = settings.invocation
+    environment = settings.environment
+    modules = settings.modules
+    config = settings.config
+    profileName = name
+    profile = config.adding(to: config.profiles[name] ?? [:])
   }
 
   /// Starts the helper that runs the programs of credentials, if the command may need one of them.
   ///
   /// Call it before any thread starts.
-  package mutating func startPrograms() {
+  package func startPrograms() {
     let command = invocation.command
     guard command.bounds.reachesProviders || invocation.has(Keys.online) else { return }
     let names =
@@ -250,11 +251,13 @@ package struct Settings {
   /// not go to the profile's host. Throws `usage` if a variable and its file are both set.
   package func sources(_ section: String, _ key: String) throws(Fault) -> [CredentialSource] {
     var found: [CredentialSource] = []
-    for form in CredentialForm.allCases {
-      let member = key + form.rawValue
-      guard let value = profile[section]?[member] else { continue }
-      let name = "\(section).\(member)"
-      found.append(CredentialSource(name: name, origin: .profile, form: form, value: value))
+    if let own = profile[section]?.object {
+      for form in CredentialForm.allCases {
+        let member = key + form.rawValue
+        guard let value = own[member] else { continue }
+        let name = "\(section).\(member)"
+        found.append(CredentialSource(name: name, origin: .profile, form: form, value: value))
+      }
     }
     let variable = "TENDER_\(section)_\(key)".uppercased()
     let set = [(variable, CredentialForm.text), (variable + "_FILE", .file)].compactMap {

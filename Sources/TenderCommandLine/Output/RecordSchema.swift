@@ -56,23 +56,26 @@ package enum RecordSchema {
   }
 
   /// The names of the members of a kind, in their order.
-  static func names(_ kind: Record.Kind) -> [String] {
-    let others = ["replayed", "source", "line", "created_at", "says", "next", "age"]
-    let shared = kind == .journalEntry ? below("payment").filter { !others.contains($0) } : []
-    return below("common") + shared + below(kind.rawValue) + below("last")
-  }
+  static func names(_ kind: Record.Kind) -> [String] { namesOfKinds[kind] ?? [] }
 
-  private static func below(_ head: String) -> [String] { namesBelow[head] ?? [] }
+  /// The names of each kind. They are read once, because each record needs them.
+  private static let namesOfKinds: [Record.Kind: [String]] = {
+    let others = ["replayed", "source", "line", "created_at", "says", "next", "age"]
+    let names = linesBelow.mapValues { $0.map(name) }
+    func below(_ head: String) -> [String] { names[head] ?? [] }
+    let pairs = Record.Kind.allCases.map { kind in
+      let shared = kind == .journalEntry ? below("payment").filter { !others.contains($0) } : []
+      return (kind, below("common") + shared + below(kind.rawValue) + below("last"))
+    }
+    return Dictionary(uniqueKeysWithValues: pairs)
+  }()
 
   private static func name(_ line: Substring) -> String {
-    let name = line.utf8.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "!") }
-    return String(decoding: name, as: UTF8.self)
+    let end = line.utf8.firstIndex { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "!") }
+    return String(line[..<(end ?? line.endIndex)])
   }
 
   private static func lines(_ head: String) -> [Substring] { linesBelow[head] ?? [] }
-
-  /// The names below each head. They are read once, because each record needs them.
-  private static let namesBelow = linesBelow.mapValues { $0.map(name) }
 
   /// The lines of the table below each head.
   private static let linesBelow: [String: [Substring]] = {

@@ -84,9 +84,12 @@ package struct BatchLine: Sendable {
   let writes: Bool
   /// An instrument in the line. It is never echoed.
   let instrument: [UInt8]?
-  /// The new payment: a text that identifies it, and a text of its order without the instrument. Nil for a new
-  /// attempt.
-  let payment: (name: String, text: String)?
+  /// The order of a new payment without the instrument; nil for a new attempt.
+  private let order: JSONObject?
+  /// The new payment: a text that identifies it, and a text of its order. Nil for a new attempt.
+  var payment: (name: String, text: String)? {
+    order.map { ("\(provider ?? "")/\(reference)", JSONWriter.text(.object($0.sorted))) }
+  }
 
   /// Reads a line.
   ///
@@ -112,15 +115,14 @@ package struct BatchLine: Sendable {
         instrument = Array(JSONWriter.text(member.value).utf8)
         continue
       }
-      let option = member.key.replacing("_", with: "-")
-      if !makes, option == Keys.reference.option.name || option == Keys.id.option.name {
+      if !makes, member.key == Keys.reference.option.name || member.key == Keys.id.option.name {
         guard operand == nil, let text = member.value.text, text != "-" else {
           throw .badLine("needs one reference or id as text", hint: "{\"reference\":\"A1\"}")
         }
         operand = text
         continue
       }
-      guard let definition = allowed.first(where: { $0.name == option }) else {
+      guard let definition = allowed.first(where: { $0.isNamed(byMember: member.key) }) else {
         throw .unknownMember(member.key, command, among: allowed)
       }
       for value in try Self.values(definition, member.value) { given.append((definition, value)) }
@@ -139,10 +141,7 @@ package struct BatchLine: Sendable {
     self.instrument = instrument
     var said = object
     said["instrument"] = nil
-    payment =
-      makes && object["new_attempt"] != true
-      ? ("\(object.text("provider") ?? "")/\(reference)", JSONWriter.text(.object(said.sorted)))
-      : nil
+    order = makes && object["new_attempt"] != true ? said : nil
     invocation = Self.invocation(command, given, vocabulary, operand)
   }
 
@@ -176,13 +175,13 @@ package struct BatchLine: Sendable {
       var inherited: Set<String> = []
       for (option, value) in vocabulary.defaults
       where !named.contains(option.name)
-        && command.options.contains(where: { $0.name == option.name })
+        && command.options.contains(where: { $0.isNamed(option.name) })
       {
         try typed.add(option, value, typed: "--" + option.name)
         inherited.insert(option.name)
       }
-      for flag in vocabulary.always where command.options.contains(where: { $0.name == flag.name })
-      {
+      for flag in vocabulary.always
+      where command.options.contains(where: { $0.isNamed(flag.name) }) {
         try typed.add(flag, nil, typed: "--" + flag.name)
       }
       let operands = operand.map { [$0] } ?? []
@@ -232,6 +231,16 @@ package struct BatchLine: Sendable {
       }
       return values
     }
+  }
+}
+
+extension Option {
+  /// Returns whether a member of a line names this option, with `_` for `-`.
+  fileprivate func isNamed(byMember member: String) -> Bool {
+    name.utf8.count == member.utf8.count
+      && zip(name.utf8, member.utf8).allSatisfy { own, given in
+        own == given || own == UInt8(ascii: "-") && given == UInt8(ascii: "_")
+      }
   }
 }
 

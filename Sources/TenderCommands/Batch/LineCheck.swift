@@ -14,7 +14,6 @@ struct LineCheck: CommandWork {
     let target: Target
     if invocation.command.work.writes {
       // The request is prepared, but nothing is sent or written.
-      composition.output.collect = { _ in }
       _ = try Action.run(composition)
       target = try composition.target()
     } else {

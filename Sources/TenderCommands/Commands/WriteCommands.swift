@@ -130,7 +130,11 @@ struct WriteCommands: CommandWork {
         if words.refundRequest != nil { _ = try engine.plan(order) }
       }
     }
-    if invocation.has(Keys.dryRun) { return show(try engine.preview(order)) }
+    if invocation.has(Keys.dryRun) {
+      let request = try engine.preview(order)
+      // A check shows no request.
+      return composition.check == nil ? show(request) : 0
+    }
     try approve(&order, target, engine)
     if let reference = words.reference, !invocation.has(Keys.reference) {
       // A generated reference is shown before anything is sent, because it is the only handle.

@@ -134,7 +134,8 @@ private struct Bounds {
   /// The settings of each profile that the command may use. A line of a batch may name another one.
   private static func profiles(of settings: Settings) -> [Settings] {
     guard settings.invocation.command.bounds == .anyProfile else { return [settings] }
-    return [settings] + settings.config.profiles.keys.sorted().map(settings.using)
+    return [settings]
+      + settings.config.profiles.keys.sorted().map { Settings(settings, profile: $0) }
   }
 
   private static func extent(_ settings: Settings, _ resources: [MachineResource]) -> Extent {

@@ -168,7 +168,8 @@ final class Output {
   ) throws(Problem) {
     var text = ""
     try each { record in
-      text += line(redacted(record))
+      let line = line(record)
+      text += redactor.isClean(line) ? line : self.line(redacted(record))
       guard text.utf8.count > 16_384 else { return }
       put(text)
       text = ""

@@ -41,22 +41,16 @@ package enum Base64 {
   private static func encode(_ bytes: [UInt8], alphabet: [UInt8], padding: Bool) -> String {
     let size = padding ? (bytes.count + 2) / 3 * 4 : (bytes.count * 4 + 2) / 3
     return unsafe String(unsafeUninitializedCapacity: size) { text in
-      var bits: UInt32 = 0
-      var (count, place) = (0, 0)
-      for byte in bytes {
-        bits = bits << 8 | UInt32(byte)
-        count += 8
-        while count >= 6 {
-          count -= 6
-          unsafe text[place] = alphabet[Int(bits >> UInt32(count) & 63)]
-          place += 1
+      for start in stride(from: 0, to: bytes.count, by: 3) {
+        func byte(_ place: Int) -> Int { place < bytes.count ? Int(bytes[place]) : 0 }
+        let bits = byte(start) << 16 | byte(start + 1) << 8 | byte(start + 2)
+        let place = start / 3 * 4
+        for letter in place..<min(place + 4, size) {
+          let isEmpty = letter - place > bytes.count - start
+          let value = bits >> (18 - 6 * (letter - place)) & 63
+          unsafe text[letter] = isEmpty ? UInt8(ascii: "=") : alphabet[value]
         }
       }
-      if count > 0 {
-        unsafe text[place] = alphabet[Int(bits << UInt32(6 - count) & 63)]
-        place += 1
-      }
-      for rest in place..<size { unsafe text[rest] = UInt8(ascii: "=") }
       return size
     }
   }

@@ -151,17 +151,16 @@ private struct JSONText {
   private mutating func string() -> String? {
     index += 1
     let start = index
-    while let byte = next {
-      switch byte {
-      case UInt8(ascii: "\""):
-        defer { index += 1 }
-        return String(decoding: bytes[start..<index], as: UTF8.self).withBoundedMarks
-      case UInt8(ascii: "\\"): return escaped(from: start)
-      case 0..<0x20: return nil
-      default: index += 1
-      }
+    var end = start
+    while end < bytes.count, bytes[end] >= 0x20, bytes[end] != UInt8(ascii: "\""),
+      bytes[end] != UInt8(ascii: "\\")
+    {
+      end += 1
     }
-    return nil
+    index = end
+    if next == UInt8(ascii: "\\") { return escaped(from: start) }
+    guard take(UInt8(ascii: "\"")) else { return nil }
+    return String(decoding: bytes[start..<end], as: UTF8.self).withBoundedMarks
   }
 
   /// Reads a string that has an escape, from its first byte on.

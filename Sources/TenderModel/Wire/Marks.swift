@@ -26,9 +26,7 @@ extension String {
   }
 
   private var mayHaveMarks: Bool {
-    // Contiguous bytes are compared several at a time.
-    unsafe utf8.withContiguousStorageIfAvailable { bytes in
-      unsafe bytes.contains { $0 >= 0xcc }
-    } ?? true
+    // Without an early end, several bytes are compared at a time.
+    unsafe utf8.withContiguousStorageIfAvailable { unsafe $0.reduce(0, max) >= 0xcc } ?? true
   }
 }

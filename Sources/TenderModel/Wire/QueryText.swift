@@ -33,9 +33,9 @@ package enum QueryText {
   }
 
   /// Returns the text with all but unreserved characters escaped (RFC 3986, section 2.3).
-  package static func encode(_ text: some StringProtocol) -> String {
+  package static func encode(_ text: String) -> String {
     var shown: [UInt8] = []
-    for byte in text.utf8 {
+    for byte in Array(text.utf8) {
       let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
       let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
       if isLetter || isDigit || "-._~".utf8.contains(byte) {

@@ -261,10 +261,10 @@ package final class Database: @unchecked Sendable {
   ) throws(Fault) -> (Result, number: Int) {
     turn.take()
     defer { turn.end() }
-    try execute("BEGIN IMMEDIATE")
+    try query("BEGIN IMMEDIATE")
     do throws(Fault) {
       let result = try body()
-      try execute("COMMIT")
+      try query("COMMIT")
       return (result, sharesSync ? turn.committed() : 0)
     } catch {
       try? execute("ROLLBACK")
