@@ -27,7 +27,8 @@ import Testing
     ("help transact", 16),
     ("schema payment", 16), ("providers", 16), ("schema", 16), ("completion bash", 16),
     ("config show", 16), ("journal grants", 16), ("simulator scenarios", 16), ("doctor", 16),
-    ("explain declined", 16), ("__complete fish ''", 16), (pay, 0),
+    ("explain declined", 16), ("__complete fish ''", 16), (pay + " --dry-run", 16),
+    (pay, 0),
   ])
   func `says that it was lost, on a full device and closed`(_ words: String, _ status: Int) throws {
     for (name, way) in [("full", "> /dev/full"), ("closed", ">&-")] {

@@ -81,7 +81,12 @@ package struct Command: Sendable {
   /// The access of a command to this machine's journal and simulator.
   ///
   /// A process with a command that needs neither is not contained, because it reads no data of others.
-  package enum Files: Sendable, Hashable { case nothing, reads, writes }
+  package enum Files: Sendable, Hashable {
+    case nothing, reads
+    /// It changes what is recorded, and creates no folder.
+    case changes
+    case writes
+  }
 
   /// The resources that a command may reach, besides the files that its arguments and its profile name.
   package enum Bounds: Sendable, Hashable {
@@ -228,15 +233,29 @@ package struct Command: Sendable {
     }
     let own = command.optionNames.compactMap { places[$0] }
     var options: [Option] = []
+    let ineffective = ineffective
     for group in Option.Group.allCases {
       for place in group == .general ? Array(known.indices) : own where known[place].group == group
       {
-        options.append(known[place])
+        if !ineffective.contains(known[place].name) { options.append(known[place]) }
       }
     }
     command.options = options
     command.optionNames = own.map { known[$0].name }
     return command
+  }
+
+  /// The general options without an effect on this command, which the parser refuses.
+  private var ineffective: [String] {
+    let own = keys.flatMap(\.options).map(\.name)
+    let asks =
+      !work.isLocal || bounds.reachesProviders || own.contains(Keys.online.option.name)
+    var names = asks ? [] : [Keys.trace.option.name]
+    let isAboutProgram = work == .local(.nothing) && words[0] != "config" && words[0] != "help"
+    if bounds == .world || bounds == .servedWorld || isAboutProgram {
+      names += [Keys.timeout.option.name, Keys.provider.option.name, Keys.env.option.name]
+    }
+    return names.filter { !own.contains($0) }
   }
 
   /// The providers that use an option of this command; nil if all do.

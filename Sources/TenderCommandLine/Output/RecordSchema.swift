@@ -54,7 +54,10 @@ package enum RecordSchema {
 
   /// The names of the members of a kind, in their order.
   static func names(_ kind: Record.Kind) -> [String] {
-    let others = ["replayed", "source", "line", "created_at", "says", "next", "age"]
+    let others = [
+      "replayed", "source", "this_refund", "line", "created_at", "brand", "last_four", "says",
+      "next", "age",
+    ]
     let shared = kind == .journalEntry ? below("payment").filter { !others.contains($0) } : []
     return below("common") + shared + below(kind.rawValue) + below("last")
   }

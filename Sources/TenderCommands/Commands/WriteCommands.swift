@@ -130,6 +130,11 @@ struct WriteCommands: CommandWork {
         if words.refundRequest != nil { _ = try engine.plan(order) }
       }
     }
+    if let dispute = target.payment?.dispute, words.refundRequest != nil {
+      output.warn(
+        "\(handle) is disputed (\(dispute)): after a refund and a lost dispute the payer has it twice"
+      )
+    }
     if invocation.has(Keys.dryRun) { return show(try engine.preview(order)) }
     try approve(&order, target, engine)
     if let reference = words.reference, !invocation.has(Keys.reference) {
@@ -288,6 +293,6 @@ struct WriteCommands: CommandWork {
     fields["idempotency_key"] = shown.key.map(JSON.string)
     fields["request"] = .object(shown.request)
     output.show(records.record(.request, fields))
-    return 0
+    return output.exit(0)
   }
 }
