@@ -136,11 +136,16 @@ extension PayTheoryProvider {
     let amount = prepared.amount
     let fits = isExact ? amount == expected : amount.map { $0 >= ordered } ?? false
     guard !fits || !isSameMode || currency != order.amount.currency.code else { return }
+    let said = amount.map { amount in
+      Currency(code: currency).map { Money(minorUnits: amount, currency: $0).text }
+        ?? "\(amount) minor units of \(currency)"
+    }
+    let wanted = Money(minorUnits: expected, currency: order.amount.currency).text
     throw Fault(
       .rejected,
       code: "amount_mismatch",
-      "Pay Theory prepared \(amount.map { String($0) } ?? "no amount") \(currency) (\(mode)) where "
-        + "\(expected) \(order.amount.currency.code) (\(order.feeMode.rawValue)) was ordered, in minor units",
+      "Pay Theory prepared \(said ?? "no amount in \(currency)") (\(mode)) where "
+        + "\(wanted) (\(order.feeMode.rawValue)) was ordered",
       hint: order.feeMode == .service
         ? "the fee is another: learn it with --hold, then pass --fee" : "nothing was charged"
     )

@@ -30,6 +30,7 @@ enum Transactions {
     }
     outcome.currency = currency(transaction)
     outcome.providerStatus = transaction.text("status")
+    outcome.dispute = transaction.text(Operation.dispute)
     return outcome
   }
 

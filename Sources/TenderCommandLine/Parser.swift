@@ -36,6 +36,17 @@ package struct Parser {
       return .help(words, invocation)
     }
     guard let first = words.first else {
+      // A script with an empty variable for the command must not read help as a success.
+      let display = [Keys.output.option, Keys.json.option, Keys.color.option, Keys.quiet.option]
+        .map(\.name)
+      let isAsked = tokens.typed.has(Keys.help) || tokens.typed.has(Keys.version)
+      if !isAsked, let option = tokens.typed.order.first(where: { !display.contains($0) }) {
+        throw .usage(
+          "unknown_command",
+          "--\(option) is given without a command",
+          "such as: tender transact --amount 10.50 --test-card visa; see: tender help"
+        )
+      }
       return tokens.typed.has(Keys.version)
         ? .version(nil) : help(tokens.typed.has(Keys.help) ? [Self.program] : [])
     }

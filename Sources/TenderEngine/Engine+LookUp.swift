@@ -234,6 +234,11 @@ extension Engine {
       else { continue }
       move(own, to: refund.state) { ($0.result, $0.fault) = (refund.result, refund.fault) }
     }
+    if (payment[target.sequence] ?? target).dispute != outcome.dispute {
+      try? payment.change(target.sequence) {
+        $0.result[Operation.dispute] = outcome.dispute.map(JSON.string)
+      }
+    }
     let seen = seen(outcome, of: target, state)
     warning = lessRefunded(seen, known) ?? warning
     let isNews =

@@ -104,7 +104,7 @@ extension Engine {
     case .undo: break
     case .byHand(let canResend):
       // During the late window the operation can still appear at the provider.
-      guard policy == .resend, canResend, progress.sinceSent >= lateWindow else {
+      guard policy == .resend, canResend, timeToResend(progress.operation) == 0 else {
         throw .stillUnknown(payment, operation, why)
       }
     }
@@ -117,9 +117,15 @@ extension Engine {
     }
   }
 
+  /// The milliseconds until a request without a key may be sent again. Until then it can still appear at the
+  /// provider.
+  package func timeToResend(_ operation: Operation) -> Int {
+    max(0, lateWindow - clock.elapsed(since: operation))
+  }
+
   private func why(_ finding: Finding, _ progress: Progress) -> String {
     if case .cannotLook = finding { return "\(provider.name.text) cannot be asked about it" }
-    let left = lateWindow - progress.sinceSent
+    let left = timeToResend(progress.operation)
     return left > 0
       ? "\(provider.name.text) does not know it yet; it can still appear for another "
         + (left > 90_000 ? "\((left + 59_999) / 60_000) minutes" : "\((left + 999) / 1000) s")

@@ -189,8 +189,8 @@ extension Journal {
       }
       totals.add(
         group.joined(separator: "\t"),
-        charged: state.captured,
-        refunded: state.refunded + state.reversed + state.returned,
+        charged: state.captured + state.earlierCaptured,
+        refunded: state.refunded + state.reversed + state.returned + state.earlierReturned,
         refunding: state.refunding,
         unknown: state.isUnknown ? 1 : 0
       )

@@ -31,6 +31,8 @@ package struct Outcome: Sendable, Priced {
   package var isVoid = false
   /// Whether the charge is still processing, although a part of it was refunded.
   package var isProcessing = false
+  /// The state of a dispute in the provider's words; nil without one.
+  package var dispute: String?
   /// Whether `id` replaces the attempt's id for look-ups and refunds.
   package var isNewID = false
   /// The result that a look-up shows instead of `result`, which has the form of the operation's answer; nil

@@ -165,6 +165,12 @@ package struct Payment: Sendable, Priced {
 
   package var amount: Int? { state.amount }
 
+  /// The state of a dispute of its money, in the provider's words; nil without one.
+  package var dispute: String? { operations.lazy.compactMap(\.dispute).first }
+
+  /// The reference of the payment that a refund with a separate reference belongs to.
+  package var original: Reference? { attempt?.kind == .refund ? attempt?.link : nil }
+
   /// Whether it has the same row and version, so that no process wrote it in between.
   func isVersion(of other: Payment) -> Bool { row == other.row && version == other.version }
 }
@@ -191,6 +197,12 @@ extension Priced {
 }
 
 extension Operation {
+  /// The member of a result with the state of a dispute.
+  package static let dispute = "dispute_status"
+
+  /// The state of a dispute in the provider's words, from the last look-up; nil without one.
+  var dispute: String? { result.text(Self.dispute) }
+
   /// Whether both have one numbering: attempts, reversals, or others of one kind.
   fileprivate func isNumbered(with other: Operation) -> Bool {
     isAttempt || kind == other.kind || isReversal && other.isReversal

@@ -153,8 +153,15 @@ extension Payment {
   }
 
   /// The handles of the payment: its reference, and the provider's ids of its operations.
-  package var handles: [String] {
-    [reference.text] + operations.compactMap(\.id)
+  package var handles: [String] { [reference.text] + ids }
+
+  /// The provider's ids of its operations, with the receipt numbers of their answers. A hold has another id
+  /// after its capture, and is still found by the first one.
+  fileprivate var ids: [String] {
+    operations.flatMap { operation in
+      let receipt = operation.result["body"]?["receipt_number"]?.text
+      return [operation.id, receipt == operation.id ? nil : receipt].compactMap(\.self)
+    }
   }
 }
 
@@ -202,7 +209,7 @@ package enum SearchTerm {
     let state = payment.state
     if !state.isFinal || state.isUnknown { terms.insert(open) }
     if let requested = state.requestedAmount { terms.insert(self.requested(requested)) }
-    for id in payment.operations.compactMap(\.id) {
+    for id in payment.ids {
       terms.insert("r:" + cut(backwards(id)))
       terms.insert("i:" + cut(id))
     }

@@ -19,6 +19,10 @@ package struct PaymentState: Sendable, Hashable {
   package private(set) var refunding = 0
   /// The amount that the bank took back.
   package private(set) var returned = 0
+  /// The amount that earlier attempts captured.
+  package private(set) var earlierCaptured = 0
+  /// The part of it that went back to the payer.
+  package private(set) var earlierReturned = 0
   package private(set) var status = Status.pending
   /// Whether no further step of payer, merchant or provider is expected.
   package private(set) var isFinal = false
@@ -177,9 +181,10 @@ package struct PaymentState: Sendable, Hashable {
     for (start, end) in zip(starts, starts.dropFirst() + [last]) {
       let followers = Array(operations[(start + 1)..<end])
       let earlier = PaymentState(operations[start], followers)
-      guard earlier.returned == 0, earlier.captured > earlier.refunded + earlier.reversed else {
-        continue
-      }
+      let returned = earlier.refunded + earlier.reversed + earlier.returned
+      earlierCaptured += earlier.captured
+      earlierReturned += returned
+      guard earlier.returned == 0, earlier.captured > returned else { continue }
       warn("attempt \(operations[start].number) was paid as well")
     }
   }

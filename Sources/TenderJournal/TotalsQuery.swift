@@ -23,14 +23,47 @@ struct TotalsQuery {
   /// The summed columns of a payment: charged, refunded, refunding, unknown.
   var sums: [String] {
     [
-      "coalesce(\(alias).captured, 0)",
+      "coalesce(\(alias).captured, 0) + " + earlier(Self.charges),
       """
-      coalesce(\(alias).refunded, 0) + coalesce(\(alias).returned, 0)
+      \(earlier(Self.returns)) + coalesce(\(alias).refunded, 0) + coalesce(\(alias).returned, 0)
       + CASE WHEN \(alias).status = 'cancelled' AND \(alias).captured > 0
       THEN \(alias).captured - \(alias).refunded ELSE 0 END
       """,
       "coalesce(\(alias).refunding, 0)", "coalesce(\(alias).is_unknown, 0)",
     ]
+  }
+
+  /// Operations that took money.
+  private static let charges = """
+    o.kind IN ('charge', 'capture') AND o.state IN ('processing', 'succeeded', 'returned')
+    """
+
+  /// Operations that gave money back. A void did so only if its attempt took money.
+  private static let returns = """
+    o.content IS NULL AND o.kind = 'refund' AND o.state = 'succeeded'
+    OR o.kind IN ('charge', 'capture') AND o.state = 'returned'
+    OR o.kind = 'void' AND o.state = 'succeeded' AND c.sequence IS NOT NULL
+    """
+
+  /// The amount of the operations of earlier attempts that pass a test. Few payments have any.
+  private func earlier(_ test: String) -> String {
+    let operation = "\(schema)operation"
+    // The operation `c` took the money that the void `o` gave back: no attempt begins between them.
+    return """
+      CASE WHEN \(alias).attempt > 1 THEN coalesce((
+        SELECT sum(coalesce(o.approved, o.amount, c.approved, c.amount, 0)) FROM \(operation) o
+        LEFT JOIN \(operation) c ON o.kind = 'void' AND c.payment = o.payment
+        AND c.kind IN ('charge', 'capture') AND c.state IN ('processing', 'succeeded')
+        AND c.sequence < o.sequence AND NOT EXISTS (
+          SELECT 1 FROM \(operation) b WHERE b.payment = o.payment AND b.content IS NOT NULL
+          AND b.sequence > c.sequence AND b.sequence < o.sequence
+        )
+        WHERE o.payment = \(alias).row AND (\(test)) AND o.sequence < (
+          SELECT max(newest.sequence) FROM \(operation) newest
+          WHERE newest.payment = \(alias).row AND newest.content IS NOT NULL
+        )
+      ), 0) ELSE 0 END
+      """
   }
 
   /// The tables and the tests of the rows to sum.

@@ -10,6 +10,21 @@ private import Glibc
 
 /// Times in the local zone (`TZ`, else the system's).
 package enum LocalTime {
+  /// The value of `TZ`, if it names no zone of this machine and is no rule such as `EST5EDT`. Then local times
+  /// are UTC.
+  package static var unknownZone: String? {
+    guard let zone = Environment()["TZ"], !zone.isEmpty, zone != "UTC", zone != "UTC0" else {
+      return nil
+    }
+    let name = zone.hasPrefix(":") ? String(zone.dropFirst()) : zone
+    // The name of a rule has at least three letters, and its offset has a digit.
+    let rule = name.prefix { $0 != "," }
+    let isRule = !rule.contains("/") && rule.contains { $0.isNumber }
+    let folder = Environment()["TZDIR"] ?? "/usr/share/zoneinfo"
+    let isFile = Environment.exists(name.hasPrefix("/") ? name : "\(folder)/\(name)")
+    return isRule || isFile ? nil : zone
+  }
+
   /// The first and the last millisecond of an expression. For a moment, both are the same.
   ///
   /// `now` is in milliseconds since 1970. Nil if the zone has no such time.

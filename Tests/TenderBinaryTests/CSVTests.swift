@@ -19,7 +19,8 @@ import Testing
 
   private let head =
     "line,provider,env,reference,attempt,replayed,id,status,provider_status,final,amount,requested_amount,"
-    + "captured_amount,released_amount,voided_amount,refunded_amount,refunding_amount,returned_amount,currency,brand,last_four,created_at,"
+    + "captured_amount,released_amount,voided_amount,refunded_amount,refunding_amount,returned_amount,currency,original,source,"
+    + "brand,last_four,created_at,"
     + "updated_at,error.code,error.message\r\n"
 
   @Test func `chosen fields are columns, amounts are decimals, formulas are texts`() throws {

@@ -45,6 +45,7 @@ import Testing
       let missing = found.subtracting(listed)
       #expect(missing.isEmpty, "help \(name) does not list \(missing.sorted()), seed \(seed)")
     }
+    #expect(hints >= min(20, count / 8), "a test that runs no hint shows nothing")
     print("\(commands) commands, \(hints) hints run, seed \(seed)")
   }
 

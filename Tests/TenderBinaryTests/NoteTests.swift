@@ -64,7 +64,7 @@ import Testing
       let place =
         hasPayment
         ? "/tender/journal.db, which has 1 payment, the first of 2026-01-01T09:00:00"
-        : "/tender/journal.db, which has no payments"
+        : "/tender, which has no journal"
       for (words, exit) in [
         ("find --duplicates", Int32(0)), ("find --status refunded", 0), ("find --since today", 0),
         ("journal list --amount 9", 0), ("totals --since today", 0), ("journal resume --all", 0),

@@ -125,6 +125,44 @@ import Testing
     #expect(tried > 20)
   }
 
+  /// The options that limit or record a provider's requests, or choose a provider.
+  private static let asking = [Keys.timeout.option, Keys.trace.option]
+  private static let choosing = [Keys.provider.option, Keys.env.option]
+
+  /// A shared option without effect on a command is refused. A command that cannot end with exit 10 sends no
+  /// requests, and a command about the simulated world chooses no provider.
+  @Test(arguments: catalogue.commands.map(\.name).filter { !["help", "version"].contains($0) })
+  func `refuses shared options without effect`(_ name: String) throws {
+    let command = try #require(Self.catalogue.commands.first { $0.name == name })
+    let delegates = ["batch", "doctor", "conformance"].contains(name)
+    let asks = command.exits.contains(.notSent) || delegates
+    // These print facts about the program.
+    let prints = ["providers", "schema", "completion", "journal grants", "simulator scenarios"]
+    var refused = asks ? [] : [Keys.trace.option]
+    if prints.contains(name) || name.hasPrefix("simulator ") {
+      refused +=
+        [Keys.timeout.option] + (name == "simulator scenarios" ? [] : [Keys.provider.option])
+      refused.append(Keys.env.option)
+    }
+    for option in Self.asking + Self.choosing {
+      let isOffered = command.options.contains { $0.name == option.name }
+      #expect(isOffered == !refused.contains { $0 === option }, "--\(option.name)")
+    }
+    let binary = try Binary()
+    defer { binary.remove() }
+    for option in refused {
+      let value = option.choices.first ?? "1s"
+      let result = try binary.run(
+        command.words + command.operands.map { _ in "A1" } + [
+          "--\(option.name)=\(value)", "--json",
+        ]
+      )
+      let error = result.errorRecord["error"]
+      #expect(result.status == 2, "--\(option.name): \(result.output)")
+      #expect(error?["message"]?.text?.contains("--\(option.name)") == true, "\(result.errors)")
+    }
+  }
+
   /// --interval has no effect without repeated look-ups.
   @Test func `refuses --interval without --wait, except where a payer is awaited anyway`() throws {
     let binary = try Binary()

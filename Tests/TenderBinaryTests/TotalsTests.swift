@@ -185,7 +185,7 @@ import Testing
     let none = try binary.run("totals", "--output", "table")
     #expect(none.status == 0)
     #expect(none.errors.contains("no matching payments in "))
-    #expect(none.errors.contains("/journal.db, which has no payments"))
+    #expect(none.errors.contains("/tender, which has no journal"))
     let wrong = try binary.run("totals", "--by", "dya", "--output", "table")
     #expect(wrong.status == 2)
     #expect(wrong.errors.contains("did you mean day?"))

@@ -407,4 +407,17 @@ import Testing
     #expect(paid.record["attempt"] == 1)
     #expect(paid.record["idempotency_key"] == result.record["idempotency_key"])
   }
+
+  /// A script whose variable for the command is empty must not read help as a success.
+  @Test(arguments: [
+    ("--amount 10 --test-card visa --reference Q1", Int32(2)), ("--env live --yes", 2), ("", 0),
+    ("--help", 0), ("--version", 0), ("--color never", 0), ("--provider toro --help", 0),
+  ])
+  func `options without a command are refused`(_ line: String, _ exit: Int32) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let result = try binary.run(line.split(separator: " ").map(String.init))
+    #expect(result.status == exit, "\(result.output)\(result.errors)")
+    if exit == 2 { #expect(result.errors.contains("is given without a command")) }
+  }
 }

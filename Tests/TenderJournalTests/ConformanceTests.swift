@@ -229,6 +229,44 @@ import Testing
     #expect(try journal.summed(PaymentFilter(), by: []) == [total])
   }
 
+  /// Money of an attempt before `--new-attempt` is money, too.
+  @Test(arguments: Kind.all)
+  func `totals count earlier attempts that were paid as well`(_ kind: Kind) throws {
+    let journal = try journal(kind)
+    func charge(_ amount: Int, _ state: Operation.State) -> Operation {
+      var charge = Operation(.charge, amount: amount, at: clock.now)
+      charge.content = payment("A").charge.content
+      charge.state = state
+      return charge
+    }
+    func follower(_ kind: Operation.Kind, _ amount: Int?) -> Operation {
+      var follower = Operation(kind, amount: amount, at: clock.now)
+      follower.state = .succeeded
+      return follower
+    }
+    let earlier: [(followers: [Operation], state: Operation.State, charged: Int, refunded: Int)] = [
+      ([], .succeeded, 1050, 0), ([follower(.refund, 300)], .succeeded, 1050, 300),
+      ([follower(.void, 1050)], .succeeded, 1050, 1050),
+      ([follower(.void, nil)], .succeeded, 1050, 1050), ([], .returned, 1050, 1050),
+      ([], .declined, 0, 0), ([follower(.void, 1050)], .declined, 0, 0),
+    ]
+    for (number, one) in earlier.enumerated() {
+      var paid = payment("P\(number)")
+      paid.charge.state = one.state
+      for follower in one.followers { paid.append(follower) }
+      paid.append(charge(200, .succeeded))
+      _ = try journal.open(paid)
+      var filter = PaymentFilter()
+      filter.handle = "P\(number)"
+      let total = try #require(try journal.summed(filter, by: []).first)
+      #expect(total.charged == one.charged + 200, "\(number)")
+      #expect(total.refunded == one.refunded, "\(number)")
+    }
+    let total = try #require(try journal.totals(PaymentFilter(), by: []).first)
+    #expect(total.charged == 5 * 1050 + 7 * 200 && total.refunded == 300 + 3 * 1050)
+    #expect(try journal.summed(PaymentFilter(), by: []) == [total])
+  }
+
   /// A payment that was approved in part is found by both amounts, newest first, with any other filter.
   @Test(arguments: Kind.all)
   func `finds and counts by amount and requested amount`(_ kind: Kind) throws {

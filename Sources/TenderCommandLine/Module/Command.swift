@@ -83,7 +83,12 @@ package struct Command: Sendable {
   /// The access of a command to this machine's journal and simulator.
   ///
   /// A process with a command that needs neither is not contained, because it reads no data of others.
-  package enum Files: Sendable, Hashable { case nothing, reads, writes }
+  package enum Files: Sendable, Hashable {
+    case nothing, reads
+    /// It changes what is recorded, and creates no folder.
+    case changes
+    case writes
+  }
 
   /// The resources that a command may reach, besides the files that its arguments and its profile name.
   package enum Bounds: Sendable, Hashable {
@@ -202,12 +207,26 @@ package struct Command: Sendable {
     let keyed = keys.flatMap(\.options).filter { option in known.contains { $0 === option } }
     let candidates = keyed + known
     let own = command.optionNames.compactMap { name in candidates.first { $0.isNamed(name) } }
+    let ineffective = ineffective
     let options = Option.Group.allCases.flatMap { group in
-      (group == .general ? known : own).filter { $0.group == group }
+      (group == .general ? known : own).filter { $0.group == group && !ineffective.contains($0.name) }
     }
     command.options = options
     command.optionNames = own.map(\.name)
     return command
+  }
+
+  /// The general options without an effect on this command, which the parser refuses.
+  private var ineffective: [String] {
+    let own = keys.flatMap(\.options).map(\.name)
+    let asks =
+      !work.isLocal || bounds.reachesProviders || own.contains(Keys.online.option.name)
+    var names = asks ? [] : [Keys.trace.option.name]
+    let isAboutProgram = work == .local(.nothing) && words[0] != "config" && words[0] != "help"
+    if bounds == .world || bounds == .servedWorld || isAboutProgram {
+      names += [Keys.timeout.option.name, Keys.provider.option.name, Keys.env.option.name]
+    }
+    return names.filter { !own.contains($0) }
   }
 
   /// The providers that use an option of this command; nil if all do.

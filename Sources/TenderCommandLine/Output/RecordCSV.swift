@@ -10,7 +10,8 @@ package enum RecordCSV {
     "line", "provider", "env", "reference", "attempt", "replayed", "id", "status",
     "provider_status",
     "final", "amount", "requested_amount", "captured_amount", "released_amount", "voided_amount",
-    "refunded_amount", "refunding_amount", "returned_amount", "currency", "brand", "last_four",
+    "refunded_amount", "refunding_amount", "returned_amount", "currency", "original", "source",
+    "brand", "last_four",
     "created_at", "updated_at", "error.code",
     "error.message",
   ]

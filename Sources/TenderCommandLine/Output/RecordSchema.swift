@@ -60,7 +60,9 @@ package enum RecordSchema {
 
   /// The names of each kind. They are read once, because each record needs them.
   private static let namesOfKinds: [Record.Kind: [String]] = {
-    let others = ["replayed", "source", "line", "created_at", "says", "next", "age"]
+    let others = [
+      "replayed", "source", "this_refund", "line", "created_at", "brand", "last_four", "says", "next", "age",
+    ]
     let names = linesBelow.mapValues { $0.map(name) }
     func below(_ head: String) -> [String] { names[head] ?? [] }
     let pairs = Record.Kind.allCases.map { kind in

@@ -25,7 +25,7 @@ enum TableCell {
   private static let moneyNames: Set<String> = Set(
     [
       "amount", "requested_amount", "captured_amount", "released_amount", "voided_amount",
-      "refunded_amount", "refunding_amount", "charged", "refunding", "net",
+      "refunded_amount", "refunding_amount", "charged", "captured", "refunding", "net",
       "returned_amount", "left", "left_afterwards", "this_refund", "authorisedAmount",
       "gratuityAmount", "service_fee",
       "fee", "fees", "gross_amount", "net_amount", "amount_in_minor", "maximum_individual_amount",

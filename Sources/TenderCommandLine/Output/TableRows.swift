@@ -3,11 +3,15 @@ package import TenderModel
 /// Rows under a head. They are measured one by one, then shown one by one, so that a million rows need no
 /// memory.
 ///
-/// If the width is too small, columns are left out. A last column without room goes to a separate line below
-/// its row. No value is cut.
+/// If the width is too small, columns are left out, first those without values. Last columns without room go
+/// to a separate line below their row. No value is cut.
 package struct TableRows: Sendable {
   private var columns: [String]
   private var widths: [Int]
+  /// The values of each column: none, one in all rows, or several.
+  private var values: [(first: String?, differs: Bool)]
+  /// The columns with values that have no room.
+  package private(set) var leftOut: [String] = []
   private var below = 0
   private let style: TableStyle
 
@@ -15,6 +19,7 @@ package struct TableRows: Sendable {
     self.columns = columns
     self.style = style
     widths = columns.map { Self.heading($0).count }
+    values = columns.map { _ in (nil, false) }
   }
 
   private func cells(_ record: Record) -> [String] {
@@ -37,17 +42,26 @@ package struct TableRows: Sendable {
   package mutating func measure(_ record: Record) {
     for (index, cell) in cells(record).enumerated() {
       widths[index] = max(widths[index], DisplayWidth.columns(cell))
+      if values[index].first == nil { values[index].first = cell }
+      if values[index].first != cell { values[index].differs = true }
     }
   }
 
-  /// Decides which columns are shown. Columns of `spare` are dropped first, in their order. Those of `dear`
-  /// are dropped only if the last column is already below its row.
+  /// Decides which columns are shown. Columns without values are dropped first, then those of `spare`, in
+  /// their order. Those of `dear` are dropped only if the last column is already below its row.
+  ///
+  /// A `spare` column `env` with several values counts as a dear one: live and simulated rows must not look
+  /// alike.
   package mutating func settle(spare: [String] = [], dear: [String] = []) {
-    var rest = spare
+    let isMixed = columns.firstIndex(of: "env").map { values[$0].differs } ?? false
+    let empty = zip(columns, values).filter { ($1.first ?? "").isEmpty && !$1.differs }.map { $0.0 }
+    var rest = (spare + dear).filter { empty.contains($0) }
+    rest += spare.filter { !isMixed || $0 != "env" }
     while width > style.width, !rest.isEmpty { remove(rest.removeFirst()) }
     below = width > style.width && columns.count > 1 ? 1 : 0
-    rest = dear
+    rest = dear + (isMixed ? ["env"] : [])
     while width > style.width, !rest.isEmpty { remove(rest.removeFirst()) }
+    while width > style.width, below < columns.count - 1 { below += 1 }
   }
 
   /// The width of the measured rows.
@@ -59,6 +73,8 @@ package struct TableRows: Sendable {
     guard let index = columns.firstIndex(of: column) else { return }
     columns.remove(at: index)
     widths.remove(at: index)
+    let dropped = values.remove(at: index)
+    if dropped.differs || !(dropped.first ?? "").isEmpty { leftOut.append(column) }
   }
 
   package var head: String {
@@ -73,9 +89,10 @@ package struct TableRows: Sendable {
       defer { column += 1 }
       return TableCell.paint(columns[column], shown, style)
     }
-    if below > 0, let last = cells.last, !last.isEmpty {
+    let rest = cells.suffix(below).filter { !$0.isEmpty }.joined(separator: "  ")
+    if !rest.isEmpty {
       // Words stay whole.
-      let lines = HelpText.wrapped(last, indent: 4, width: style.width)
+      let lines = HelpText.wrapped(rest, indent: 4, width: style.width)
       text += lines.joined(separator: "\n") + "\n"
     }
     return text

@@ -40,11 +40,12 @@ struct BatchTally {
   private var output: Output { composition.output }
 
   mutating func take(_ answer: BatchWorker.Answer) throws(Fault) {
-    if answer.exit == 0 { ok += 1 } else { failed += 1 }
-    // An expected unknown result is still unknown.
+    // An expected unknown result is still unknown. Another one is no success, also of a look-up.
     let isUnknown = answer.records.contains {
       $0.fields["status"] == "unknown" || $0.fields["error"]?["effect"] == "unknown"
     }
+    let isOK = answer.exit == 0 && (answer.expects || !isUnknown)
+    if isOK { ok += 1 } else { failed += 1 }
     if isUnknown || answer.exit == Fault.Kind.unknown.exitStatus { unknown += 1 }
     isFatal = isFatal || answer.isFatal
     for record in answer.records {
@@ -55,7 +56,7 @@ struct BatchTally {
       output.stream(record, verdict: answer.expects ? answer.exit == 0 ? "pass" : "FAIL" : nil)
     }
     hasWritten = hasWritten || answer.writes
-    report?.add(answer)
+    report?.add(answer, isOK: isOK)
     let now = composition.clock.uptime
     // Users need no more than ten updates a second.
     if now - shownAt >= 100 {
@@ -139,6 +140,7 @@ struct BatchTally {
     if left > 0 { fields["left"] = .integer(left) }
     fields["milliseconds"] = .integer(milliseconds)
     output.show(composition.records.record(.batchSummary, fields))
+    if ok + failed + left == 0, !isStopped { output.tell("there was no line to run") }
     if isStopped, problem == nil {
       let lines = left == 0 ? "" : left == 1 ? " with 1 line left" : " with \(left) lines left"
       output.tell("stopped\(lines): the same command with --resume goes on")

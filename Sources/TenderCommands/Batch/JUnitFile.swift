@@ -61,21 +61,22 @@ final class JUnitFile {
     writeReady()
   }
 
-  func add(_ answer: BatchWorker.Answer) {
+  func add(_ answer: BatchWorker.Answer, isOK: Bool) {
     tests += 1
     milliseconds += answer.milliseconds
     let record = answer.records.last
     var problem: String?
-    if answer.exit != 0 {
+    if !isOK {
       // An error is a fault. A failure is an unexpected result.
       let isError = record?.kind == .error
       if isError { errors += 1 } else { failures += 1 }
       let error = record?.fields["error"]?.object
-      let code = error?.text("code") ?? "exit \(answer.exit)"
+      let code =
+        error?.text("code") ?? (answer.exit == 0 ? "outcome_unknown" : "exit \(answer.exit)")
       let reason = error?.text("explanation").map { ": \($0)" } ?? ""
       let element = isError ? "error" : "failure"
       problem =
-        "<\(element) type=\(quoted(code)) message=\(quoted(error?.text("message") ?? ""))>"
+        "<\(element) type=\(quoted(code)) message=\(quoted(error?.text("message") ?? "the result is unknown"))>"
         + MarkUp.escape("line \(answer.line), exit \(answer.exit)\(reason)") + "</\(element)>"
     }
     let name = answer.reference ?? "line \(answer.line)"

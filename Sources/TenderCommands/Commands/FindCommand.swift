@@ -80,6 +80,7 @@ extension JournalCommands {
         hint: "add --online, or leave it out"
       )
     }
+    if !invocation.asksForOne { try checkFolder() }
     _ = try composition.journal()
     if let handle = filter.handle { composition.learnPlaces(of: handle) }
     if let duplicates { return try show(duplicates: duplicates, filter) }

@@ -12,6 +12,7 @@ struct FindOnline: CommandWork {
     var filter = asked
     filter.env = target.env
     filter.provider = target.module.name
+    if try composition.isBlank { try JournalCommands(composition: composition).checkFolder() }
     composition.signals.hold()
     try invocation.checkOptions(for: target.module.name)
     let engine = try composition.engine(target)
@@ -78,7 +79,12 @@ struct FindOnline: CommandWork {
         composition.tell("the search of \(name) does not show these; the journal has:")
       }
       count += 1
-      composition.show(inWords: payment)
+      let verdict = records.verdict(payment)
+      composition.show(verdict) {
+        var record = records.entry(payment, verdict: verdict)
+        record.fields["source"] = "journal"
+        return record
+      }
       return count < limit && !output.isBroken
     }
     return count
@@ -117,6 +123,11 @@ struct FindOnline: CommandWork {
   private func show(_ report: Report) {
     if let note = report.note { output.warn(note) }
     let verdict = records.verdict(report)
-    composition.show(verdict) { records.record(report, verdict: verdict) }
+    composition.show(verdict) {
+      var record = records.record(report, verdict: verdict)
+      record.fields["brand"] = report.brand.map(JSON.string)
+      record.fields["last_four"] = report.lastFour.map(JSON.string)
+      return record
+    }
   }
 }

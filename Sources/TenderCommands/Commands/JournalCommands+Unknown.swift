@@ -5,7 +5,7 @@ internal import TenderSystem
 
 extension Action {
   static let journalResume = Action(
-    .local(.writes),
+    .local(.changes),
     """
     journal resume: look at unknown operations, or finish them
     Asks the provider about each operation of a payment whose result is unknown, and records the
@@ -32,7 +32,7 @@ extension Action {
   )
 
   static let journalResolve = Action(
-    .local(.writes),
+    .local(.changes),
     """
     journal resolve: resolve an unknown operation by hand
     Ends an operation whose result the provider cannot tell any more. Take the result from its
@@ -52,7 +52,7 @@ extension Action {
   )
 
   static let journalAccept = Action(
-    .local(.writes),
+    .local(.changes),
     """
     journal accept: accept a copied or restored journal
     Accepts a journal that is a copy, or was put back from an older state: from then on requests
@@ -128,6 +128,8 @@ extension JournalCommands {
       let current = try composition.payment(payment.reference, target) ?? payment
       let repeated = resends(current, engine)
       guard !repeated.isEmpty else { throw error }
+      let wait = repeated.map { engine.timeToResend($0) }.max() ?? 0
+      guard wait == 0 else { throw error.early(current, composition.clock.now + wait) }
       let words = repeated.map { current.words(for: $0) }.joined(separator: " and the ")
       let risk = "the \(words) may happen twice"
       guard invocation.has(Keys.yes) || composition.terminal() != nil else {
@@ -155,6 +157,7 @@ extension JournalCommands {
     guard invocation.operands.isEmpty else {
       throw .badOperand("--all and a reference exclude each other", hint: "give one of them")
     }
+    try checkFolder()
     var filter = try filter()
     // A payer's flow can end at the bank without an answer here.
     filter.statuses = [.unknown, .requiresAction]
@@ -266,6 +269,7 @@ extension JournalCommands {
       )
     }
     try composition.refuseReadOnly()
+    try checkExists()
     composition.signals.hold()
     try composition.confirm("accept this journal", "accepting a journal", code: "not_confirmed")
     try composition.journal().accept(reason: reason, at: composition.clock.now)
@@ -285,9 +289,18 @@ extension Payment {
 extension Fault {
   /// A result that stays unknown, because the repeated request was not confirmed.
   fileprivate func unconfirmed(_ payment: Payment, _ risk: String) -> Fault {
+    byHand(payment, "to send it again, so that \(risk)", " --yes")
+  }
+
+  /// A result that stays unknown, because the provider can still have the first request until a time.
+  fileprivate func early(_ payment: Payment, _ time: Int) -> Fault {
+    byHand(payment, "nothing was sent. It can be sent again from \(Timestamp.text(time)) on")
+  }
+
+  private func byHand(_ payment: Payment, _ text: String, _ option: String = "") -> Fault {
     var fault = self
     fault.hint =
-      "to send it again, so that \(risk): tender journal resume \(payment.shellReference) --finish --yes; "
+      "\(text): tender journal resume \(payment.shellReference) --finish\(option); "
       + "to end it by hand: tender journal resolve \(payment.shellReference) --as STATUS --reason TEXT"
     return fault
   }

@@ -49,7 +49,7 @@ extension Action {
   )
 
   static let journalPrune = Action(
-    .local(.writes),
+    .local(.changes),
     """
     journal prune: delete old payments
     Deletes payments last changed before TIME, with their operations and history. It does
@@ -112,16 +112,19 @@ extension JournalCommands {
     return output.exit(problems.isEmpty ? 0 : Fault.Kind.state.exitStatus)
   }
 
+  /// Throws `usage` if a named state folder does not exist. A mistyped folder must not look like one without
+  /// payments.
+  func checkFolder() throws(Fault) {
+    let folder = try composition.settings.stateFolder()
+    if folder.origin != .default, !Environment.isFolder(folder.text) { try checkExists() }
+  }
+
   /// Throws `usage` if the state folder has no journal. A wrong `--state-dir` must not look like a whole
   /// journal.
-  private func checkExists() throws(Fault) {
-    let settings = composition.settings
-    let folder = try settings.stateFolder().text
-    guard settings.journal() == nil,
-      !SQLiteJournal.isExpected(in: folder, markFolder: settings.markFolder())
-    else { return }
+  func checkExists() throws(Fault) {
+    guard try !composition.hasJournalFile else { return }
     throw .badFile(
-      "there is no journal in \(folder)",
+      "there is no journal in \(try composition.settings.stateFolder().text)",
       hint: "name its folder with --state-dir, or its server with TENDER_JOURNAL"
     )
   }
@@ -159,6 +162,7 @@ extension JournalCommands {
         hint: "such as --before 2026-01-01: payments last changed before that day are deleted"
       )
     }
+    try checkExists()
     let filter = try filter()
     let journal = try composition.journal()
     func tell(_ count: Int, _ what: String) {

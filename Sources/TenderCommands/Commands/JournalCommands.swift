@@ -67,6 +67,7 @@ struct JournalCommands: CommandWork {
   static let countLimit = 10_000
 
   func list() throws(Fault) -> Int32 {
+    try checkFolder()
     let filter = try filter()
     guard output.isTable else {
       return try tell(of: try eachShown(filter) { output.show(records.entry($0)) })
@@ -78,10 +79,15 @@ struct JournalCommands: CommandWork {
         "env", "id", "note",
       ],
       spare: ["env", "last_four", "refunded_amount"],
-      dear: ["provider", "created_at", "id"]
+      dear: ["provider", "created_at"]
     ) { (body: (Record) -> Void) throws(Fault) in
       shown = try eachShown(filter) { payment in
-        body(LookUpCommands.row(records.entry(payment)))
+        var row = LookUpCommands.row(records.entry(payment))
+        // Money that went back must not read as a second payment.
+        if payment.attempt?.kind == .refund, let status = row.fields.text("status") {
+          row.fields["status"] = .string("refund \(status)")
+        }
+        body(row)
       }
     }
     return try tell(of: shown)
@@ -118,6 +124,7 @@ struct JournalCommands: CommandWork {
   }
 
   func export() throws(Fault) -> Int32 {
+    try checkFolder()
     let journal = try composition.journal()
     var problem: Fault?
     let filter = try filter()
@@ -147,6 +154,9 @@ struct JournalCommands: CommandWork {
     filter.lastFour = try invocation.value(Keys.lastFour)
     let read = OptionReader(invocation, currency: "USD")
     filter.amount = try read.money(Keys.amount)?.minorUnits
+    if let zone = LocalTime.unknownZone {
+      output.warn("TZ: there is no time zone \(zone.quotedForMessage); days and times are UTC")
+    }
     if invocation.has(Keys.currency) { filter.currency = try read.currencyValue() }
     filter.by = invocation[Keys.by]
     filter.since = try time(Keys.since)?.lowerBound
@@ -177,9 +187,9 @@ extension Composition {
   /// Describes the searched journal with its number of payments and its first time. A wrong folder must not
   /// read as "never charged".
   func journalWords() throws(Fault) -> String {
-    let place =
-      try settings.journal() == nil
-      ? "\(settings.stateFolder().text)/journal.db" : "the PostgreSQL journal"
+    let folder = try settings.stateFolder().text
+    guard try hasJournalFile else { return "\(folder), which has no journal" }
+    let place = settings.journal() == nil ? "\(folder)/journal.db" : "the PostgreSQL journal"
     let count = try journal().count(PaymentFilter(), upTo: 10_001)
     guard count > 0 else { return "\(place), which has no payments" }
     let number = count > 10_000 ? "more than 10000" : String(count)

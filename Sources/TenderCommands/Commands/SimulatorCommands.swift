@@ -67,7 +67,7 @@ extension Action {
   )
 
   static let simulatorReset = Action(
-    .local(.writes),
+    .local(.changes),
     """
     simulator reset: forget the simulated world
     Forgets every simulated payment. The journal and the signing key stay as they are. At a terminal
@@ -84,20 +84,13 @@ extension Action {
 struct SimulatorCommands: CommandWork {
   let composition: Composition
 
-  /// Whether there is a simulated world in the state folder.
-  private var exists: Bool {
-    get throws(Fault) {
-      Environment.exists(try composition.settings.stateFolder().text + "/simulator.db")
-    }
-  }
-
   private func ledger() throws(Fault) -> Ledger {
     try Ledger(path: composition.servedWorld().ledgerPath)
   }
 
   func show() throws(Fault) -> Int32 {
     let name = invocation.operands.first
-    let books = try exists ? composition.simulator().books(about: name) : []
+    let books = try composition.hasWorld ? composition.simulator().books(about: name) : []
     guard !books.isEmpty || name == nil else {
       throw Fault(
         .notFound,
@@ -106,6 +99,9 @@ struct SimulatorCommands: CommandWork {
         hint: "to see everything: tender simulator show"
       )
     }
+    // Each world has merchant accounts.
+    let isUnused = !books.contains { $0.text("kind") != "merchant_account" }
+    if isUnused, name == nil { try tellOfEmptyWorld("no payments") }
     output.show(
       books.map { records.record(.book, $0) },
       columns: [
@@ -120,13 +116,13 @@ struct SimulatorCommands: CommandWork {
   func requests() throws(Fault) -> Int32 {
     let follows = invocation.has(Keys.follow)
     let unmatched = invocation.has(Keys.unmatched)
-    guard try exists || follows else { return output.exit(0) }
-    let ledger = try ledger()
-    guard follows else {
+    let hasWorld = try composition.hasWorld
+    let known: Ledger? = try hasWorld || follows ? ledger() : nil
+    guard follows, let ledger = known else {
+      let found = try known?.exchanges(after: 0, unmatched: unmatched) ?? []
+      if found.isEmpty { try tellOfEmptyWorld(unmatched ? "no unmatched requests" : "no requests") }
       output.show(
-        try ledger.exchanges(after: 0, unmatched: unmatched).map {
-          records.record(.exchange, $0)
-        },
+        found.map { records.record(.exchange, $0) },
         columns: [
           "number", "at", "provider", "method", "path", "matched", "status", "fault", "end",
         ],
@@ -146,7 +142,22 @@ struct SimulatorCommands: CommandWork {
     return output.exit(0)
   }
 
+  /// Says which world has nothing to show: a wrong folder must not look like an unused simulator.
+  private func tellOfEmptyWorld(_ what: String) throws(Fault) {
+    let folder = try composition.settings.stateFolder().text
+    output.tell(
+      try composition.hasWorld
+        ? "\(what) in \(folder)/simulator.db" : "there is no simulated world in \(folder)"
+    )
+  }
+
   func save() throws(Fault) -> Int32 {
+    guard try composition.hasWorld else {
+      throw .badFile(
+        "there is no simulated world in \(try composition.settings.stateFolder().text)",
+        hint: "it is made by the first simulated payment; --state-dir names another folder"
+      )
+    }
     let ledger = try ledger()
     try Environment.write(to: invocation.operands[0], named: "simulator save") {
       write throws(Fault) in
@@ -172,6 +183,10 @@ struct SimulatorCommands: CommandWork {
 
   func reset() throws(Fault) -> Int32 {
     try composition.refuseReadOnly()
+    guard try composition.hasWorld else {
+      try tellOfEmptyWorld("")
+      return output.exit(0)
+    }
     let ledger = try ledger()
     try confirm(ledger, "Forget the simulated world")
     try ledger.reset()

@@ -221,12 +221,6 @@ struct SupportCommands: CommandWork {
   }
 
   func serve() throws(Fault) -> Int32 {
-    guard !invocation.has(Keys.trace) else {
-      throw .badOptions(
-        "--trace cannot be used with simulator serve",
-        hint: "use it with the command that pays"
-      )
-    }
     if let fault = composition.simulatorOptions.unreachable { throw .onlyInProcess(fault) }
     try listen()
     output.note("stopped")

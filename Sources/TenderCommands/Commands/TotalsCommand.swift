@@ -11,10 +11,9 @@ extension Action {
     Sums the payments in the journal: how many there are, what was charged, what payers got back,
     and the net. Each env and each currency is a separate row. --by adds rows: day, provider, status.
 
-    A payment counts on the day of its last attempt, with all refunds of that attempt. Days are
+    A payment counts on the day of its last attempt, with all its attempts and refunds. Days are
     those of the local time zone (TZ). A held payment counts on the day of the hold, also if it was
     captured later.
-    Earlier attempts do not count, nor does a charge that was voided before --new-attempt.
 
     Charged includes pending charges: the provider or the bank accepted them and has not finished
     them. --status succeeded leaves them out. Refunded includes what was voided after capture, and
@@ -36,6 +35,7 @@ extension Action {
 extension JournalCommands {
   func totals() throws(Fault) -> Int32 {
     let keys = try totalKeys()
+    try checkFolder()
     var filter = try filter()
     // Here --by names keys, not a writer.
     filter.by = nil

@@ -130,6 +130,11 @@ struct WriteCommands: CommandWork {
         if words.refundRequest != nil { _ = try engine.plan(order) }
       }
     }
+    if let dispute = target.payment?.dispute, words.refundRequest != nil {
+      output.warn(
+        "\(handle) is disputed (\(dispute)): after a refund and a lost dispute the payer has it twice"
+      )
+    }
     if invocation.has(Keys.dryRun) {
       let request = try engine.preview(order)
       // A check shows no request.

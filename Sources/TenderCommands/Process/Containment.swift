@@ -160,12 +160,30 @@ private struct Bounds {
   /// Adds the folders of journal and simulator. They are created now, since a missing one cannot be allowed
   /// later.
   private mutating func addState(_ settings: Settings, _ profiles: [Settings]) {
-    guard let folder = try? settings.stateFolder().text else { return }
+    guard let state = try? settings.stateFolder() else { return }
+    let folder = state.text
     let command = settings.invocation.command
-    let isMade =
+    // A command about existing payments makes no folder, unless a provider elsewhere may have the payment.
+    let env = (try? settings.env())?.text ?? "simulator"
+    // A shared journal stores which machine this is.
+    let isShared = settings.journal() != nil
+    let isOutside = env != "simulator" || settings.environment.isRedirected || isShared
+    let isNeeded =
+      switch command.work {
+      case .makes, .local(.writes): true
+      case .changes, .looksUp: isOutside
+      case .local(.changes): isShared
+      case .local:
+        settings.invocation.has(Keys.follow)
+          || settings.invocation.has(Keys.online) && (isOutside || state.origin == .default)
+      }
+    // A lost journal is reported as lost.
+    let isExpected =
       command.work != .local(.reads)
+      && SQLiteJournal.isExpected(in: folder, markFolder: settings.markFolder())
+    let isMade =
+      (isNeeded || isExpected)
       && ![Keys.dryRun, Keys.check].contains(where: settings.invocation.has)
-      || [Keys.online, Keys.follow].contains(where: settings.invocation.has)
     // If this fails, the command reports it when it needs the folder.
     if isMade, !Environment.exists(folder) { try? Environment.makeFolder(folder) }
     writable.append(folder)

@@ -120,6 +120,30 @@ final class Composition: Session {
     return found
   }
 
+  /// Whether there is a journal, or one that a mark expects.
+  var hasJournalFile: Bool {
+    get throws(Fault) {
+      if settings.journal() != nil { return true }
+      let folder = try settings.stateFolder().text
+      return SQLiteJournal.isExpected(in: folder, markFolder: settings.markFolder())
+    }
+  }
+
+  /// Whether the state folder has a simulated world.
+  var hasWorld: Bool {
+    get throws(Fault) { Environment.exists(try settings.stateFolder().text + "/simulator.db") }
+  }
+
+  /// Whether no payment can be found: there is no journal, and the provider in this process has no world. A
+  /// mistyped folder is not made then.
+  var isBlank: Bool {
+    get throws(Fault) {
+      if try hasJournalFile { return false }
+      if goesOut { return false }
+      return try !hasWorld
+    }
+  }
+
   var hasJournal: Bool { known != nil }
 
   private func openJournal() throws(Fault) -> any Journal {
@@ -128,7 +152,9 @@ final class Composition: Session {
     let isReading =
       switch invocation.command.work {
       case .looksUp, .local(.reads): true
-      case .makes, .changes, .local: isDryRun
+      case .changes: if isDryRun { true } else { try isBlank }
+      case .local(.changes): if isDryRun { true } else { try !hasJournalFile }
+      case .makes, .local: isDryRun
       }
     // The leases depend on this line's time limit for requests. A look-up needs no server that accepts
     // writes.
@@ -141,10 +167,7 @@ final class Composition: Session {
     }
     // Without the journal's address, a reference that the fleet has paid would look new.
     guard isReading || !SharedJournal.wasUsed(in: folder) else { throw .elsewhere(folder) }
-    let markFolder = settings.markFolder()
-    if isReading, !SQLiteJournal.isExpected(in: folder, markFolder: markFolder) {
-      return EmptyJournal()
-    }
+    if isReading, try !hasJournalFile { return EmptyJournal() }
     try shared.useFolder(folder, home: environment["HOME"])
     let isNew = !Environment.exists(folder + "/journal.db")
     let journal = try SQLiteJournal(
@@ -152,7 +175,7 @@ final class Composition: Session {
       redactor: redactor,
       sharesWork: shared.isBatch,
       isMarked: true,
-      markFolder: markFolder,
+      markFolder: settings.markFolder(),
       by: Environment.userAndMachine
     )
     if isNew, let problem = journal.markProblem {
@@ -227,6 +250,11 @@ final class Composition: Session {
       )
     }
     let journal = try journal()
+    switch invocation.command.work {
+    case .changes, .looksUp:
+      if check == nil, try isBlank { throw .unknownHandle(subject.reference ?? "") }
+    case .makes, .local: break
+    }
     let adapter = try module.make(self, env)
     if goesOutside { journal.reachesOutside() } else { warnOfCopy(journal) }
     let engine = Engine(
@@ -391,11 +419,7 @@ final class Composition: Session {
   func servedWorld() throws(Fault) -> SimulatorWorld {
     let folder = try settings.stateFolder().text
     // The file beside a new world must be checked first.
-    if settings.journal() == nil,
-      SQLiteJournal.isExpected(in: folder, markFolder: settings.markFolder())
-    {
-      _ = try journal()
-    }
+    if settings.journal() == nil, try hasJournalFile { _ = try journal() }
     try shared.useFolder(folder, home: environment["HOME"])
     return SimulatorWorld(
       ledgerPath: folder + "/simulator.db",

@@ -256,6 +256,9 @@ final class Output {
       try each { add(redacted(rows.shown(of: $0))) }
     }
     put(text)
+    if !rows.leftOut.isEmpty {
+      note("no room for \(rows.leftOut.joined(separator: ", ")); --fields chooses columns")
+    }
   }
 
   /// The number of rows of a table that are stored in memory: about 4 MB.

@@ -47,6 +47,7 @@ struct Records {
       "env": .string(report.env.rawValue),
     ]
     fields["reference"] = (report.reference?.text).map(JSON.string)
+    fields["original"] = (report.payment?.original?.text).map(JSON.string)
     fields["attempt"] = report.attemptNumber.map(JSON.integer)
     fields["replayed"] = report.replayed.map(JSON.bool)
     fields["id"] = report.id.map(JSON.string)
@@ -63,6 +64,9 @@ struct Records {
         ("refunded_amount", state.refunded), ("refunding_amount", state.refunding),
         ("returned_amount", state.returned),
       ] where amount > 0 { fields[name] = .integer(amount) }
+      if let operation = report.operation, operation.isReversal, state.isCaptured {
+        fields["this_refund"] = .integer(operation.effectiveAmount)
+      }
     }
     fields["currency"] = (report.currency?.code).map(JSON.string)
     fields["next_action"] = report.nextAction?.json

@@ -23,12 +23,6 @@ extension Composition {
     let record = records.record(report)
     guard output.isTable, output.showsAll else { return output.show(record) }
     var shown = record
-    // The amount of this refund, beside that of all refunds.
-    if let operation = report.operation, operation.isReversal,
-      report.payment?.state.isCaptured == true
-    {
-      shown.fields["this_refund"] = .integer(operation.effectiveAmount)
-    }
     // A single operation has the same facts as the payment.
     if report.payment?.operations.count == 1 { shown.fields["operations"] = nil }
     show(shown, records.verdict(report), subject)

@@ -63,7 +63,8 @@ struct Verdict {
       subject += " of \(text(asked))"
     }
     // The reason of an unknown result is shown only on request.
-    let cause = report.status == .unknown ? nil : reason ?? shownFault?.message
+    let isUndone = report.status == .cancelled && payment?.isFollowed == true
+    let cause = report.status == .unknown || isUndone ? nil : reason ?? shownFault?.message
     var why = cause.map { ": \($0)" } ?? ""
     if why.hasSuffix(".") { why.removeLast() }
     return "\(subject) \(isRefund ? refundStateWords : stateWords)\(why)\(disputeWords)"
@@ -153,7 +154,8 @@ struct Verdict {
 
   /// A dispute of a payment, as the provider shows it.
   private var disputeWords: String {
-    let status = report.result.members.lazy.compactMap { $0.value["dispute_status"]?.text }.first
+    let shown = report.result.members.lazy.compactMap { $0.value[Operation.dispute]?.text }.first
+    let status = shown ?? payment?.dispute
     return status.map { ", disputed (\($0))" } ?? ""
   }
 
