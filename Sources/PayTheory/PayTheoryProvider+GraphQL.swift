@@ -68,9 +68,9 @@ extension PayTheoryProvider {
     let graphQL = try GraphQL(context, for: "a reversal")
     let (payment, amount) = (progress.payment, progress.operation.amount ?? 0)
     let id = payment.state.id ?? ""
-    guard let asked = try captured(id, graphQL) ?? resolved(progress, graphQL) else {
-      throw .unknownReceipt(payment, id)
-    }
+    var asked = try captured(id, graphQL)
+    if asked == nil { asked = try resolved(progress, graphQL) }
+    guard let asked else { throw .unknownReceipt(payment, id) }
     let found = try chain(of: asked, graphQL)
     let now = found.now
     let known = payment.refunded(afterVoiding: found.voidedInParts)

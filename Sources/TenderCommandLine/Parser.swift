@@ -40,7 +40,7 @@ package struct Parser {
       let display = [Keys.output.option, Keys.json.option, Keys.color.option, Keys.quiet.option]
         .map(\.name)
       let isAsked = tokens.typed.has(Keys.help) || tokens.typed.has(Keys.version)
-      if !isAsked, let option = tokens.typed.order.first(where: { !display.contains($0) }) {
+      if !isAsked, let option = tokens.typed.values.names.first(where: { !display.contains($0) }) {
         throw .usage(
           "unknown_command",
           "--\(option) is given without a command",
