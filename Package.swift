@@ -154,8 +154,7 @@ let package = Package(
     workhorse(
       "TenderSimulator",
       documents: [
-        "PayTheory/Schema.graphql", "PayTheory/Words.txt", "Toro/Codes.txt", "Toro/Elements.txt",
-        "Toro/Words.txt", "TrueLayer/Requests.txt", "TrueLayer/Words.txt",
+        "PayTheory/Schema.graphql", "Toro/Codes.txt", "Toro/Elements.txt", "TrueLayer/Requests.txt",
       ],
       needs: "TenderEngine",
       "TenderModel",

@@ -37,15 +37,6 @@ static const unsigned char elements[] = {
 static const unsigned char codes[] = {
 #embed "../TenderSimulator/Toro/Codes.txt"
 };
-static const unsigned char paytheory_words[] = {
-#embed "../TenderSimulator/PayTheory/Words.txt"
-};
-static const unsigned char toro_words[] = {
-#embed "../TenderSimulator/Toro/Words.txt"
-};
-static const unsigned char truelayer_words[] = {
-#embed "../TenderSimulator/TrueLayer/Words.txt"
-};
 static const unsigned char bash[] = {
 #embed "../../completions/tender.bash"
 };
@@ -68,9 +59,6 @@ static const struct tender_text texts[] = {
     {"TenderSimulator/TrueLayer/Requests.txt", requests, sizeof requests},
     {"TenderSimulator/Toro/Elements.txt", elements, sizeof elements},
     {"TenderSimulator/Toro/Codes.txt", codes, sizeof codes},
-    {"TenderSimulator/PayTheory/Words.txt", paytheory_words, sizeof paytheory_words},
-    {"TenderSimulator/Toro/Words.txt", toro_words, sizeof toro_words},
-    {"TenderSimulator/TrueLayer/Words.txt", truelayer_words, sizeof truelayer_words},
     {"../completions/tender.bash", bash, sizeof bash},
     {"../completions/_tender", zsh, sizeof zsh},
     {"../completions/tender.fish", fish, sizeof fish},

@@ -20,14 +20,6 @@ package struct SimulatorWord: Sendable, Hashable {
     self.effect = effect
   }
 
-  /// Returns the parts of a file below this room. Empty lines are between them, and an indented line continues
-  /// the one above.
-  static func texts(_ path: String) -> [String] {
-    EmbeddedText.named("TenderSimulator/" + path).replacing("\n  ", with: " ").split(
-      separator: "\n\n"
-    ).map(String.init)
-  }
-
   /// Reads values from a text. Each line has the name, the exit status or `-`, and the meaning.
   package static func list(_ text: String) -> [SimulatorWord] {
     text.split(separator: "\n").map { line in

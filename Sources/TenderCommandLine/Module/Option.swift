@@ -70,23 +70,23 @@ package final class Option: Sendable {
   }
 
   package var short: Character? {
-    declaration.hasPrefix("-") ? declaration.dropFirst().first : nil
+    declaration.utf8.first == UInt8(ascii: "-") ? declaration.dropFirst().first : nil
   }
 
-  /// The text before the summary, and the summary.
-  private var halves: (head: Substring, summary: Substring) {
-    guard let colon = declaration.firstRange(of: ": ") else {
-      preconditionFailure("no summary: \(declaration)")
-    }
-    return (declaration[..<colon.lowerBound], declaration[colon.upperBound...])
+  package var summary: String {
+    otherSummary
+      ?? String(Substring(tail.dropFirst(placeholder.isEmpty ? 2 : placeholder.utf8.count + 3)))
   }
 
-  package var summary: String { otherSummary ?? String(halves.summary) }
+  /// The declaration after the name.
+  private var tail: Substring.UTF8View {
+    declaration.utf8.dropFirst((short == nil ? 0 : 4) + name.utf8.count)
+  }
 
   /// The name of the value in help, with its marks; empty for a flag.
   private var placeholder: Substring {
-    let words = halves.head.split(separator: " ")
-    return words.count > (short == nil ? 1 : 2) ? words[words.count - 1] : ""
+    guard tail.first == UInt8(ascii: " ") else { return "" }
+    return Substring(tail.dropFirst().prefix { $0 != UInt8(ascii: " ") }.dropLast())
   }
 
   package var repeats: Bool { placeholder.hasSuffix("...") }

@@ -4,9 +4,6 @@ package import TenderModel
 package struct SimulatedPayTheory: SimulatedProvider {
   package init() {}
 
-  /// Scenarios, points of faults, and faults.
-  private static let words = SimulatorWord.texts("PayTheory/Words.txt")
-
   package var name: ProviderName { ProviderName("paytheory") }
 
   package var section: JSONObject {
@@ -79,7 +76,18 @@ package struct SimulatedPayTheory: SimulatedProvider {
   package var actions: [String: String] { PayTheorySocket.steps }
 
   package var scenarios: [SimulatorWord] {
-    SimulatorWord.list(Self.words[0])
+    SimulatorWord.list(
+      """
+      approve 0 every payment succeeds, whatever its amount
+      pending 0 payments stay PENDING for 5 s of the clock, then succeed
+      returned 0 ACH payments are RETURNED after 5 s of the clock
+      dispute 0 payments succeed and are disputed
+      hold:expired 13 a hold is too old: its session is closed (SESSION_EXPIRED), as it is 24 h of the \
+      clock after it was made
+      barcode:paid 0 a cash barcode is paid 5 s of the clock after it was made
+      barcode:expired 0 the last day of a cash barcode is over
+      """
+    )
       + PayTheoryCatalog.declineCodes.map { code in
         SimulatorWord("decline:\(code.lowercased())", "payments fail with \(code)", exit: 3)
       }
@@ -87,6 +95,49 @@ package struct SimulatedPayTheory: SimulatedProvider {
 
   /// The requests over HTTP and the socket, and their faults.
   package var faults: FaultTable {
-    FaultTable(points: Self.words[1], rows: Self.words[2])
+    FaultTable(
+      points: """
+        token looks the connection's token
+        attestation looks the attestation
+        socket looks the WebSocket
+        host-token looks the host token
+        part1 looks the preparation of a charge
+        part2 changes the charge
+        cancel changes the release of a hold
+        tokenize changes the storing of a card
+        barcode changes the making of a barcode
+        graphql looks a GraphQL request
+        reversal changes the void or refund
+        stored changes the charge by a stored method
+        """,
+      rows: """
+        refused [not done, refused] 11 socket 4 token attestation graphql
+        http-429,http-500,http-503,reset-amid 11 token graphql 9 reversal stored
+        unreachable 10 token socket graphql reversal stored
+        close-before 0 cancel 11 token graphql 13 host-token part1 barcode 9 reversal stored part2 \
+        tokenize
+        reset-before,silence-before 0 cancel 11 token graphql host-token part1 barcode 9 reversal stored \
+        part2 tokenize
+        close-after 0 reversal stored part2 cancel 11 token graphql 13 host-token part1 barcode 9 \
+        tokenize
+        reset-after,silence-after,garbage,cut=10 0 reversal stored part2 cancel 11 token graphql \
+        host-token part1 barcode 9 tokenize
+        latency=2s,bandwidth=1000 0 token graphql reversal stored host-token part1 part2 cancel tokenize \
+        barcode
+        wrong-key [done, answer unreadable: it is under another key] 0 part2 11 host-token part1 barcode \
+        9 tokenize
+        gateway-error [not done, answers with an error of the gateway] 0 cancel 11 host-token part1 \
+        barcode 9 part2 tokenize
+        error [not done, answers with an error text] 0 cancel 11 host-token part1 tokenize barcode 9 \
+        part2
+        error-array [not done, answers with a list of errors] 0 cancel 11 host-token part1 tokenize \
+        barcode 9 part2
+        echo [not done, answers with what was sent in an error text] 0 cancel 11 host-token part1 \
+        tokenize barcode 7 graphql 9 part2
+        other-receipt [done, answers with the success of another payment] 0 part2
+        other-decline [done, answers with the decline of another payment] 0 part2
+        other-amount [done, answers with another amount] 0 part2
+        """
+    )
   }
 }

@@ -4,9 +4,6 @@ package import TenderModel
 package struct SimulatedTrueLayer: SimulatedProvider {
   package init() {}
 
-  /// Scenarios, points of faults, and faults, and reasons of failures.
-  private static let words = SimulatorWord.texts("TrueLayer/Words.txt")
-
   package var name: ProviderName { ProviderName("truelayer") }
 
   package var section: JSONObject {
@@ -59,8 +56,33 @@ package struct SimulatedTrueLayer: SimulatedProvider {
 
   /// The payer's behavior in a bank payment or mandate, and the bank's result.
   package var scenarios: [SimulatorWord] {
-    SimulatorWord.list(Self.words[0])
-      + Self.words[3].split { $0.isWhitespace }.map {
+    SimulatorWord.list(
+      """
+      bank:execute 0 the payer authorises and the bank pays; the default in process
+      bank:reject_authorisation 3 the authorisation fails (authorization_failed)
+      bank:reject_execution 3 the bank rejects what was authorised (provider_rejected)
+      bank:cancel 3 the payer cancels on the bank's page (not_authorized)
+      bank:slow 0 the bank takes 5 s of the clock to pay
+      bank:decoupled 0 the payer confirms in an app, 3 s later
+      bank:expire 13 the 15 minutes are over when the payer gets to the bank (expired)
+      bank:abandon 13 the payer never comes back
+      mandate:authorise 0 the payer authorises the mandate
+      mandate:reject_authorisation 3 the authorisation of the mandate fails
+      mandate:cancel 3 the payer cancels the mandate on the bank's page
+      mandate:revoke 12 the payer authorises the mandate, and revokes it at the bank
+      mandate:expire 13 the 15 minutes are over when the payer gets to the bank
+      refund:failed 0 refunds fail (insufficient_funds)
+      refund:returned 0 refunds are executed, and come back 2 s later
+      """
+    )
+      + """
+      blocked canceled constraint_violation insufficient_funds internal_server_error
+      invalid_account_details invalid_account_holder_name invalid_beneficiary_account
+      invalid_credentials invalid_mandate_state invalid_otp invalid_remitter_account invalid_request
+      invalid_sort_code mandate_revoked not_authorized payment_limit_exceeded provider_error
+      provider_expired provider_rejected rejected scheme_unavailable unknown_error
+      user_canceled_at_provider verification_declined
+      """.split { $0.isWhitespace }.map {
         let exit: Int32 =
           $0 == "provider_expired" ? 13 : $0.contains("canceled") ? 12 : 3
         return SimulatorWord("bank:failed:\($0)", "it fails with \($0)", exit: exit)
@@ -69,6 +91,42 @@ package struct SimulatedTrueLayer: SimulatedProvider {
 
   /// The requests over HTTP, in the order of a payment, and their faults.
   package var faults: FaultTable {
-    FaultTable(points: Self.words[1], rows: Self.words[2])
+    FaultTable(
+      points: """
+        bank-token looks the access token
+        create changes the creation
+        start looks the start of the authorization
+        selection looks the choice of a bank
+        consent looks the payer's consent
+        form looks the payer's inputs
+        return looks the payer's return
+        status looks the look-up
+        bank-cancel changes the cancellation
+        revoke changes the revocation
+        refund changes the refund
+        refunds looks the look-up of a refund
+        accounts looks a merchant account
+        sweeping changes sweeping
+        payout changes the payout
+        """,
+      rows: """
+        http-401,http-403 - return accounts sweeping payout 0 refunds 4 bank-token create start selection consent form \
+        bank-cancel revoke refund 9 status
+        http-404 - return accounts sweeping payout 11 bank-token 5 create start selection consent form bank-cancel revoke refund \
+        9 status refunds
+        http-409,http-422 - return accounts sweeping payout 0 refunds 11 bank-token 6 create start selection consent form \
+        bank-cancel revoke refund 9 status
+        http-429 - return accounts sweeping payout 0 refunds 11 bank-token create start selection consent form bank-cancel revoke \
+        refund 9 status
+        http-500,http-502,close-before,reset-before,reset-amid,silence-before - return accounts sweeping payout 0 refunds 11 \
+        bank-token start selection 9 create consent form status bank-cancel revoke refund
+        unreachable - return accounts sweeping payout 0 refunds 10 bank-token create start selection consent form bank-cancel \
+        revoke refund 9 status
+        close-after,reset-after,silence-after,garbage,cut=10 - return accounts sweeping payout 0 bank-cancel revoke refunds 11 \
+        bank-token start selection 9 create consent form status refund
+        latency=2s,bandwidth=1000 - return accounts sweeping payout 0 bank-token create start selection consent form status \
+        bank-cancel revoke refund refunds
+        """
+    )
   }
 }
