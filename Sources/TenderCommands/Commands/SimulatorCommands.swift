@@ -86,10 +86,10 @@ struct SimulatorCommands: CommandWork {
 
   /// Whether there is a simulated world in the state folder.
   private var exists: Bool {
-    get throws(Fault) {
-      Environment.exists(try composition.settings.stateFolder().text + "/simulator.db")
-    }
+    get throws(Fault) { Environment.exists(try place() + "/simulator.db") }
   }
+
+  private func place() throws(Fault) -> String { try composition.settings.stateFolder().text }
 
   private func ledger() throws(Fault) -> Ledger {
     try Ledger(path: composition.servedWorld().ledgerPath)
@@ -106,6 +106,7 @@ struct SimulatorCommands: CommandWork {
         hint: "to see everything: tender simulator show"
       )
     }
+    if books.isEmpty { output.tell("the simulated world in \(try place()) is empty") }
     output.show(
       books.map { records.record(.book, $0) },
       columns: [
@@ -120,13 +121,14 @@ struct SimulatorCommands: CommandWork {
   func requests() throws(Fault) -> Int32 {
     let follows = invocation.has(Keys.follow)
     let unmatched = invocation.has(Keys.unmatched)
-    guard try exists || follows else { return output.exit(0) }
-    let ledger = try ledger()
     guard follows else {
+      let exchanges = try exists ? ledger().exchanges(after: 0, unmatched: unmatched) : []
+      if exchanges.isEmpty {
+        let what = unmatched ? "unmatched requests" : "requests"
+        output.tell("no \(what) to the simulator in \(try place())")
+      }
       output.show(
-        try ledger.exchanges(after: 0, unmatched: unmatched).map {
-          records.record(.exchange, $0)
-        },
+        exchanges.map { records.record(.exchange, $0) },
         columns: [
           "number", "at", "provider", "method", "path", "matched", "status", "fault", "end",
         ],
@@ -134,6 +136,7 @@ struct SimulatorCommands: CommandWork {
       )
       return output.exit(0)
     }
+    let ledger = try ledger()
     composition.signals.hold()
     var last = 0
     while composition.signals.kind == nil, !output.isBroken {
