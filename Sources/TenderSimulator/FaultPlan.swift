@@ -28,6 +28,8 @@ package final class FaultPlan {
   /// The first point that the request came to; nil for a request that the provider does not know.
   var matched: String?
   private(set) var struck: [String] = []
+  /// A strike that was drawn before its request had arrived completely, with the faults that struck.
+  private var early: (point: String, strike: Strike, struck: [String])?
   /// The faults that have struck anything in this process.
   private var used: Set<String> = []
 
@@ -58,10 +60,28 @@ package final class FaultPlan {
   /// Whether a fault at a point was requested.
   func isAbout(_ point: String) -> Bool { faults.contains { $0.point == point } }
 
+  /// Returns the faults that strike at a point before its request has arrived completely, if one of them has
+  /// this name; else nil. A fault that depends on the body strikes later.
+  func strike(early point: String, _ name: String) -> Strike? {
+    let possible = faults.filter { $0.fits(point, request) }
+    guard possible.contains(where: { $0.what == name }),
+      possible.allSatisfy({ $0.about == nil || $0.about == options.payment })
+    else { return nil }
+    let strike = strike(point)
+    guard strike.what != name else { return strike }
+    early = (point, strike, struck)
+    return nil
+  }
+
   /// Returns the faults that strike at a point this time. `content` returns the opened bytes of the request.
   func strike(_ point: String, content: () -> [UInt8] = { [] }) -> Strike {
     var strike = Strike()
     matched = matched ?? point
+    if let early, early.point == point {
+      self.early = nil
+      struck = early.struck
+      return early.strike
+    }
     for fault in faults where fault.fits(point, request) {
       // A fault that comes too late for this request does not count.
       guard fault.value != nil || strike.what == nil else { continue }

@@ -18,10 +18,12 @@ package final class InProcessSimulator: @unchecked Sendable {
     var world = world
     world.playsPayer = playsPayer
     if let seed = world.options.seed {
-      // With the number of entries in the label, a later payment gets other ids.
-      let count = try ledger.count()
-      let label = world.options.seedLabel ?? String(count)
-      world.randomness = SeededRandomness(seed: seed, label: "world/\(label)")
+      // Each request to a server has a number of its own, so that no two get the same ids.
+      var label = world.options.seedLabel
+      if label == nil {
+        label = String(try playsPayer ? ledger.count() : ledger.number(for: "seed"))
+      }
+      world.randomness = SeededRandomness(seed: seed, label: "world/\(label ?? "")")
     }
     parts = SimulatorParts(world: world, ledger: ledger, faults: FaultPlan(world, ledger))
     (world.clock as? SimulatedClock)?.startAhead(by: try ledger.ahead())
@@ -40,21 +42,53 @@ package final class InProcessSimulator: @unchecked Sendable {
 extension InProcessSimulator {
   /// Passes a request to the service with its path; nil if there is none.
   package func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
+    let reaction = try react(to: request) { provider throws(Fault) in
+      try provider.handle(request, parts)
+    }
+    try log(request, reaction)
+    return reaction?.1
+  }
+
+  /// Returns the reaction to a request that has not arrived completely, if a fault resets its connection then;
+  /// else nil.
+  ///
+  /// `name` is a fault that needs no body.
+  package func interrupt(
+    _ request: SimulatedRequest,
+    by name: String
+  ) throws(Fault) -> HTTPReaction? {
+    let reaction = try react(to: request) { provider throws(Fault) in
+      provider.point(request.method, request.path)
+        .flatMap { parts.faults.strike(early: $0, name) }
+        .map { HTTPReaction(end: .reset, delay: $0.delay) }
+    }
+    if reaction != nil { try log(request, reaction) }
+    return reaction?.1
+  }
+
+  /// Returns the first provider that reacts to a request, and its reaction.
+  private func react(
+    to request: SimulatedRequest,
+    _ body: (any SimulatedProvider) throws(Fault) -> HTTPReaction?
+  ) throws(Fault) -> (ProviderName, HTTPReaction)? {
     try keepTime()
     parts.faults.begin(request)
+    for provider in world.providers {
+      if let reaction = try body(provider) { return (provider.name, reaction) }
+    }
+    return nil
+  }
+
+  private func log(
+    _ request: SimulatedRequest,
+    _ reaction: (provider: ProviderName, reaction: HTTPReaction)?
+  ) throws(Fault) {
     defer { parts.faults.begin(nil) }
     var exchange = SimulatedExchange(request.method, request.path, at: world.now)
-    var reaction: HTTPReaction?
-    for provider in world.providers {
-      reaction = try provider.handle(request, parts)
-      guard reaction != nil else { continue }
-      exchange.match(provider.name, parts.faults)
-      break
-    }
+    if let reaction { exchange.match(reaction.provider, parts.faults) }
     exchange.add(request)
-    exchange.add(reaction)
+    exchange.add(reaction?.reaction)
     try parts.ledger.log(exchange.fields)
-    return reaction
   }
 
   /// Passes a socket to its provider.

@@ -4,13 +4,31 @@ import TenderSystem
 
 /// The storage of the simulated world: entries by kind and id, in `simulator.db`.
 package final class Ledger {
-  private let database: Database
+  private let path: String
+  private var opened: Database?
 
   /// Opens the file, or creates it.
   ///
   /// Throws `state` if it cannot be used.
   package init(path: String) throws(Fault) {
-    database = try Database(path: path, isDurable: false)
+    self.path = path
+    _ = try database
+  }
+
+  /// Closes the file until it is used again. An open one takes hundreds of kilobytes.
+  func close() { opened = nil }
+
+  private var database: Database {
+    get throws(Fault) {
+      if let opened { return opened }
+      let database = try Database(path: path, isDurable: false)
+      try Self.prepare(database)
+      opened = database
+      return database
+    }
+  }
+
+  private static func prepare(_ database: Database) throws(Fault) {
     // It has no real data. So it must survive a killed process, but not a power failure.
     // A server opens one for each of hundreds of clients, so its cache is small.
     try database.execute(
@@ -93,17 +111,23 @@ package final class Ledger {
     )
   }
 
-  /// Returns the number of things that were ever made, for ids that a seed makes: those that `forget` deleted
-  /// count too.
+  /// Returns the number of payments, and of other things that a client made.
   package func count() throws(Fault) -> Int {
+    try database.first("SELECT count(*) \(Self.made)")?.first?.integer ?? 0
+  }
+
+  /// Returns a number that was not returned for a use before: the number of things, or a higher one.
+  func number(for use: String) throws(Fault) -> Int {
     try database.first(
-      "SELECT count(*) + coalesce((SELECT CAST(body AS INTEGER) FROM thing WHERE kind = 'counter' "
-        + "AND id = 'forgotten'), 0) FROM thing WHERE kind NOT IN (\(Self.unseeded))"
+      "INSERT INTO thing (kind, id, body) SELECT 'counter', ?, count(*) \(Self.made) "
+        + "ON CONFLICT (kind, id) DO UPDATE SET body = "
+        + "max(CAST(body AS INTEGER) + 1, CAST(excluded.body AS INTEGER)) RETURNING CAST(body AS INTEGER)",
+      [.text(use)]
     )?.first?.integer ?? 0
   }
 
-  /// The kinds of things that no seed makes.
-  private static let unseeded = "'fault', 'clock', 'counter', 'exchange', '\(SimulatedSigner.kind)'"
+  private static let made =
+    "FROM thing WHERE kind NOT IN ('fault', 'clock', 'counter', 'exchange', '\(SimulatedSigner.kind)')"
 
   /// Deletes the payments of some kinds but the latest, with the things that came before them.
   ///
@@ -126,10 +150,6 @@ package final class Ledger {
         "DELETE FROM thing WHERE rowid <= ? AND (kind IN (\(list(passing))) "
           + "OR kind IN (\(list(owned))) AND parent IS NOT NULL)",
         [.integer(oldest)]
-      )
-      try database.execute(
-        "INSERT INTO thing (kind, id, body) VALUES ('counter', 'forgotten', changes()) "
-          + "ON CONFLICT (kind, id) DO UPDATE SET body = CAST(body AS INTEGER) + excluded.body"
       )
     }
   }

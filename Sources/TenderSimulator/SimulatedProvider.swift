@@ -127,6 +127,8 @@ package protocol SimulatedProvider: Sendable {
   func served(_ world: SimulatorWorld) throws(Fault) -> JSONObject
   /// Public variables of the provider's programs, each with the key of its value.
   var ownVariables: [(name: String, key: String)] { get }
+  /// Returns the point of a request by its method and path; nil if the body decides, or for another provider.
+  func point(_ method: String, _ path: String) -> String?
   /// Answers a request; nil for a path of another provider. Throws `state`.
   func handle(_ request: SimulatedRequest, _ parts: SimulatorParts) throws(Fault) -> HTTPReaction?
   /// Accepts a socket; nil for one of another provider.
@@ -144,6 +146,8 @@ package protocol SimulatedProvider: Sendable {
 }
 
 extension SimulatedProvider {
+  package func point(_ method: String, _ path: String) -> String? { nil }
+
   package func open(path: String, query: String, _ parts: SimulatorParts) -> UpgradeReaction? {
     nil
   }

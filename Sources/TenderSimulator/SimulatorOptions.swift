@@ -9,7 +9,7 @@ package struct SimulatorOptions: Sendable, Hashable {
   /// The reference or id of the command. Faults are counted for it.
   package var payment: String?
   package var seed: Int?
-  /// The text that is mixed with the seed in this process; nil for the number of entries in the ledger.
+  /// The text that is mixed with the seed in this process; nil for a number from the ledger.
   package var seedLabel: String?
   /// The fixed time of the simulated clock, or the time that it is ahead.
   package var clock: SimulatedTime?

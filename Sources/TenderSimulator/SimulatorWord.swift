@@ -8,16 +8,26 @@ package struct SimulatorWord: Sendable, Hashable {
   package let exit: Int32?
   /// The effect that a request has on the provider's books despite the fault; nil for other values.
   package var effect: Effect?
+  /// The command whose request or step a fault strikes; nil for other values and for requests of other
+  /// programs.
+  package var command: String?
 
   /// Whether the provider executed the request.
   package enum Effect: String, Sendable { case done, none }
 
   /// Creates a value with its meaning, and the exit status of its command.
-  package init(_ name: String, _ meaning: String, exit: Int32? = nil, effect: Effect? = nil) {
+  package init(
+    _ name: String,
+    _ meaning: String,
+    exit: Int32? = nil,
+    effect: Effect? = nil,
+    command: String? = nil
+  ) {
     self.name = name
     self.meaning = meaning
     self.exit = exit
     self.effect = effect
+    self.command = command
   }
 
   /// Reads values from a text. Each line has the name, the exit status or `-`, and the meaning.
@@ -36,6 +46,8 @@ package struct FaultTable: Sendable {
     let name: String
     let purpose: String
     let changesBooks: Bool
+    /// The command that needs it; nil if `tender` never does.
+    let command: String?
     /// The possible faults, with the exit status of `tender`.
     fileprivate(set) var exits: [(what: String, meaning: String, exit: Int32?)] = []
   }
@@ -44,15 +56,23 @@ package struct FaultTable: Sendable {
 
   /// Reads a table.
   ///
-  /// `points` has a line for each point: its name, `changes` or `looks`, its purpose. `rows` has a line for
+  /// `points` has a line for each point: its name, `changes` or `looks`, its purpose and, after `;`,
+  /// the command that needs it. `rows` has a line for
   /// each fault, or for several with commas between them. It has the name, then its meaning in brackets if
   /// only this provider has it. Then come exit statuses or `-`, each followed by the points at which `tender`
   /// ends with it.
   package init(points: String, rows: String) {
     for line in points.split(separator: "\n") {
       let parts = line.split(separator: " ", maxSplits: 2).map(String.init)
+      let ends = parts[2].split(separator: "; ").map(String.init)
+      let command = ends.count > 1 ? ends[1] : nil
       self.points.append(
-        Point(name: parts[0], purpose: parts[2], changesBooks: parts[1] == "changes")
+        Point(
+          name: parts[0],
+          purpose: ends[0],
+          changesBooks: parts[1] == "changes",
+          command: command
+        )
       )
     }
     for line in rows.split(separator: "\n") {
@@ -85,7 +105,8 @@ package struct FaultTable: Sendable {
           "\(point.name):\(what)",
           "\(point.purpose): \(meaning)",
           exit: exit,
-          effect: effect
+          effect: effect,
+          command: point.command
         )
       }
     }
@@ -103,7 +124,7 @@ package struct FaultTable: Sendable {
   /// The faults that every exchange can have.
   private static let common: [String: String] = [
     "unreachable": "not sent: the connection is refused",
-    "close-before": "not done, answer lost: the connection closes before the request is read",
+    "close-before": "not done, answer lost: the connection closes before the request is handled",
     "reset-before": "not done, answer lost: the connection is reset before the request is read",
     "reset-amid": "not done, answer lost: the connection is reset while the request is read",
     "silence-before": "not done, answer lost: no answer comes",

@@ -16,6 +16,11 @@ struct BankStory {
   static let payer = ["--user", "name=Remi Terr", "--user", "email=remi@example.com"]
   static let bank = ["--bank", "mock-payments-gb-redirect"]
 
+  /// An address for the payer's return that no other test uses.
+  static func anyPort() -> [String] {
+    (try? FreePort.next()).map { ["--redirect-url", "http://127.0.0.1:\($0)/callback"] } ?? []
+  }
+
   private func run(_ words: [String]) throws -> Binary.Result {
     let isPayment = words[0] == "transact" || words[0] == "confirm"
     return try binary.run(

@@ -19,6 +19,7 @@ import Testing
     var client = try Binary()
     defer { client.remove() }
     for (name, value) in Served.variables(process.1) { client.variables[name] = value }
+    client.variables["TENDER_TRUELAYER_REDIRECT_URL"] = BankStory.anyPort().last
     return try client.run(
       "conformance",
       "--env",
@@ -56,6 +57,41 @@ import Testing
     #expect(wanted.isEmpty == details.isEmpty, "\(details)")
     for detail in wanted { #expect(details.contains(detail), "\(details)") }
     #expect(result.records.count >= 4)
+  }
+
+  /// The key of the profile is known to the server alone.
+  @Test func `uses the profile's credentials at the sandbox alone`() throws {
+    let home = try Binary()
+    defer { home.remove() }
+    let host = try Host(home, "--sim-seed", "2")
+    var client = try Binary()
+    defer { client.remove() }
+    let config = client.home.appending(path: "config.json")
+    let section: JSON = [
+      "client_id": .string(host.variables["TL_CLIENT_ID"] ?? ""),
+      "client_secret_env": "SHOP_SECRET",
+      "key_id": .string(host.variables["TL_SIGNING_KEY_ID"] ?? ""), "private_key_env": "SHOP_KEY",
+    ]
+    try JSONWriter.text(["profiles": ["shop": ["truelayer": section]]])
+      .write(to: config, atomically: true, encoding: .utf8)
+    client.variables = host.variables.filter { $0.key.hasSuffix("_URL") }
+    client.variables["TENDER_CONFIG"] = config.path
+    client.variables["TENDER_TRUELAYER_REDIRECT_URL"] = BankStory.anyPort().last
+    client.variables["SHOP_SECRET"] = host.variables["TL_CLIENT_SECRET"]
+    client.variables["SHOP_KEY"] = host.variables["TL_SIGNING_PRIVATE_KEY"]
+    let result = try client.run(
+      "conformance",
+      "--env",
+      "sandbox",
+      "--provider",
+      "truelayer",
+      "--profile",
+      "shop",
+      "--json",
+      "--sim-seed",
+      "1"
+    )
+    #expect(result.status == 0, "\(result.output) \(result.errors)")
   }
 
   @Test(arguments: [["--env", "simulator"], ["--env", "live", "--provider", "paytheory"], []])

@@ -148,6 +148,11 @@ import Testing
     let words = Self.providers.flatMap(\.faults.words)
     let points = Set(words.map(Self.point))
     #expect(points == Set(Self.trials.keys).union(Self.elsewhere))
+    for word in words {
+      guard let trial = Self.trials[Self.point(word)] else { continue }
+      let command = word.command?.split(separator: " ").first ?? ""
+      #expect(trial.line.contains("\"command\":\"\(command)\""), "\(word.name): \(command)")
+    }
     var token = ""
     let store = Self.trials["tokenize"]?.line.replacing("REF", with: "K") ?? ""
     try Works.batch([store], binary) { token = $0.records.first?.text("id") ?? "" }
@@ -158,7 +163,12 @@ import Testing
       let rows = words.enumerated().filter { Self.point($0.element) == point }
         .filter { $0.offset % stride == offset }
         .map { Row(word: $0.element, reference: "R\($0.offset)", trial: trial) }
-      try check(rows, token, binary, prints: stride == 1)
+      // The simulator shows its last 1,000 requests. A wait takes up to hundreds of them.
+      let size = point == "status" ? 2 : 6
+      for start in Swift.stride(from: 0, to: rows.count, by: size) {
+        let part = Array(rows[start..<min(start + size, rows.count)])
+        try check(part, token, binary, prints: stride == 1)
+      }
     }
   }
 
@@ -179,6 +189,7 @@ import Testing
     }
     try #require(first.count == rows.count)
     let made = try rows.map { try $0.trial.effects?(books, $0.reference) }
+    let requests = try binary.run("simulator", "requests", "--json").records
     let again = try Works.again(rows.map { $0.text($0.trial.line, token) }, binary)
     try #require(again.count == rows.count)
     for (index, row) in rows.enumerated() {
@@ -195,6 +206,7 @@ import Testing
       if prints { print(shown) }
       #expect(exit == row.word.exit, "\(shown)")
       judge(row, exit, made[index], shown)
+      judge(row, requests, shown)
       judge(row, again: second, after, shown)
     }
   }
@@ -206,6 +218,25 @@ import Testing
     let isUndone = exit == 12
     #expect(made == (effect == .done && !isUndone ? 1 : 0), "\(shown)")
     #expect(effect == .done || exit != 0, "\(shown)")
+  }
+
+  /// Compares the answers of the simulator, as `simulator requests` shows them, with the meaning of the fault.
+  private func judge(_ row: Row, _ requests: [JSONObject], _ shown: String) {
+    let meaning = row.word.meaning.split(separator: ": ").dropFirst().joined(separator: ": ")
+    let ends = [
+      ("not sent", "unreachable"), ("connection closes", "close"), ("is reset", "reset"),
+      ("no answer comes", "silence"), ("answer cut after", "cut"),
+    ]
+    let end = ends.first { meaning.contains($0.0) }?.1
+    let status = meaning.split(separator: " answers ").last.flatMap { Int($0) }
+    let struck = requests.filter { $0.text("fault") == row.word.name }
+    // The protocol of a reader has no requests, and a batch asks for a token one time.
+    let isOptional = ["reader", "bank-token"].contains { row.word.name.hasPrefix($0) }
+    #expect(!struck.isEmpty || isOptional, "\(shown): no request")
+    for request in struck {
+      #expect(request.text("end") == end, "\(shown): \(request)")
+      #expect(status == nil || request["status"]?.wholeNumber == status, "\(shown): \(request)")
+    }
   }
 
   /// Checks the same command without the fault: done once, undone and reported so, or unknown and not sent.

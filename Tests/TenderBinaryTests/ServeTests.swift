@@ -95,6 +95,37 @@ import Testing
     if status == "400" { #expect(said.lowercased().contains("content-length: \(whole.count)")) }
   }
 
+  /// Some bytes of a body of 1,000 have come.
+  @Test(arguments: [
+    ("reset-before", 0, true), ("reset-amid", 0, false), ("reset-amid", 500, true),
+    ("reset-amid;fault=bank-token:http-500", 500, true),
+    ("http-500;fault=bank-token:reset-amid", 500, false),
+    ("reset-amid+1", 500, false), ("reset-before,for=x", 500, false), ("reset-after", 500, false),
+  ])
+  func `resets a connection before, amid or after a request`(
+    _ fault: String,
+    _ sent: Int,
+    _ isReset: Bool
+  ) throws {
+    let shop = try Shop()
+    let client = RawClient(port: try Self.port(shop))
+    client?.say(
+      "POST /connect/token HTTP/1.1\r\nHost: localhost\r\nX-Tender-Simulator: "
+        + "fault=bank-token:\(fault);for=A\r\n"
+        + "Connection: close\r\nContent-Length: 1000\r\n\r\n" + String(repeating: "x", count: sent)
+    )
+    #expect(client?.hear(until: "\u{0}", milliseconds: isReset ? 10_000 : 300) == "")
+    #expect(client?.isReset == isReset)
+    let log = try shop.server.run("simulator", "requests", "--json").records
+    #expect(log.map { $0.text("end") } == (isReset ? ["reset"] : []), "\(log)")
+    guard !isReset else { return }
+    // A fault that was drawn early counts one time.
+    client?.say(String(repeating: "x", count: 1000 - sent))
+    let said = client?.hear(until: "\u{0}", milliseconds: 10_000) ?? ""
+    let status = fault.contains("http-500") ? "500" : fault.contains("+1") ? "400" : ""
+    #expect(said.split(separator: " ").dropFirst().first ?? "" == status, "\(said)")
+  }
+
   /// A fault of the server counts over all requests.
   @Test func `counts a fault that it was started with`() throws {
     let home = try Binary()

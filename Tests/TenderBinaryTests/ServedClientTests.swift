@@ -83,15 +83,17 @@ import Testing
     return (process.terminationStatus, data)
   }
 
-  private static let sales: [(provider: String, words: [String])] = [
-    ("paytheory", ["--amount", "10.50", "--test-card", "visa"]),
-    ("toro", ["--amount", "5", "--currency", "GBP", "--signature-matches", "yes"]),
-    (
-      "truelayer",
-      ["--amount", "10", "--interval", "100ms"] + BankStory.payee + BankStory.payer
-        + BankStory.bank
-    ),
-  ]
+  private static var sales: [(provider: String, words: [String])] {
+    [
+      ("paytheory", ["--amount", "10.50", "--test-card", "visa"]),
+      ("toro", ["--amount", "5", "--currency", "GBP", "--signature-matches", "yes"]),
+      (
+        "truelayer",
+        ["--amount", "10", "--interval", "100ms"] + BankStory.payee + BankStory.payer
+          + BankStory.bank + BankStory.anyPort()
+      ),
+    ]
+  }
 
   @Test func `pays by every provider on sandbox from a file that a shell sources`() throws {
     let home = try Binary()
@@ -304,6 +306,20 @@ import Testing
     let (status, output) = try Self.run("/usr/bin/python3", [path], host.variables)
     #expect(status == 0)
     #expect(String(decoding: output, as: UTF8.self) == result + "\n")
+  }
+
+  @Test(.enabled(if: Judge.has("cryptography"), "python3-cryptography is not installed"))
+  func `serves the README's program in another language`() throws {
+    let home = try Binary()
+    defer { home.remove() }
+    let host = try Host(home, "--sim-scenario", "bank:execute")
+    let parts = try Project.text("README.md").components(separatedBy: "```")
+    let program = try #require(parts.first { $0.hasPrefix("python\n") }).dropFirst("python\n".count)
+    let path = home.home.appending(path: "pay.py").path
+    try program.write(toFile: path, atomically: true, encoding: .utf8)
+    let (status, output) = try Self.run("/usr/bin/python3", [path], host.variables)
+    #expect(status == 0)
+    #expect(String(decoding: output, as: UTF8.self) == "settled SUCCEEDED\n")
   }
 
   /// A CI job of a shop, in an empty folder, with only the program of this project.

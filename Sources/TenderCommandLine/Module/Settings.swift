@@ -83,6 +83,9 @@ package final class Settings {
     profile = config.adding(to: config.profiles[name] ?? [:])
   }
 
+  /// Hides a provider's section of the profile, with its credentials.
+  package mutating func hide(_ provider: ProviderName) { profile[provider.text] = nil }
+
   /// Starts the helper that runs the programs of credentials, if the command may need one of them.
   ///
   /// Call it before any thread starts.

@@ -77,12 +77,14 @@ struct ConformanceCommand: CommandWork {
     guard case .run(let parsed) = try Parser(composition.catalogue).parse(line) else {
       throw Fault(.internal, code: "internal", "no command: \(words.joined(separator: " "))")
     }
-    let settings = try Settings(
+    var settings = try Settings(
       parsed,
       Environment(hiding: env == .simulator ? "TENDER_\(module.name.text.uppercased())_" : nil),
       composition.providers.modules,
       config: composition.settings.config
     )
+    if let profile = composition.settings.profileName { settings = settings.using(profile) }
+    if env == .simulator { settings.hide(module.name) }
     let side = try Composition(
       composition.providers,
       settings,

@@ -42,8 +42,8 @@ extension Action {
     .local(.nothing),
     """
     simulator scenarios: list scenarios and faults
-    Lists what --sim-scenario and --sim-fault take, scenarios first, each with the exit status of the
-    command that it is for. WORD finds those that have every word in name or meaning.
+    Lists what --sim-scenario and --sim-fault take, scenarios first. A fault names the command whose
+    request it strikes, and the exit status of that command. WORD finds those that have every word in name or meaning.
     $ tender simulator scenarios # every scenario and fault
     $ tender simulator scenarios answer lost --exit 9 # lost answers that leave a payment unknown
     """,
@@ -187,7 +187,8 @@ struct SupportCommands: CommandWork {
   ) {
     guard !output.isTable else {
       let exit =
-        (word.effect.map { ", effect \($0.rawValue)" } ?? "")
+        (word.command.map { ", \($0)" } ?? "")
+        + (word.effect.map { ", effect \($0.rawValue)" } ?? "")
         + (word.exit.map { ", exit \($0)" } ?? "")
       // The whole meaning is shown, without broken words, also on a narrow terminal.
       let lines = HelpText.wrapped(word.meaning, indent: 4, width: output.width)
@@ -201,6 +202,7 @@ struct SupportCommands: CommandWork {
     ]
     fields["exit"] = word.exit.map { .integer(Int($0)) }
     fields["effect"] = word.effect.map { .string($0.rawValue) }
+    fields["command"] = word.command.map(JSON.string)
     output.show(records.record(.scenario, fields))
   }
 

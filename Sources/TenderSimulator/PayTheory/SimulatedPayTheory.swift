@@ -97,18 +97,18 @@ package struct SimulatedPayTheory: SimulatedProvider {
   package var faults: FaultTable {
     FaultTable(
       points: """
-        token looks the connection's token
-        attestation looks the attestation
-        socket looks the WebSocket
-        host-token looks the host token
-        part1 looks the preparation of a charge
-        part2 changes the charge
-        cancel changes the release of a hold
-        tokenize changes the storing of a card
-        barcode changes the making of a barcode
-        graphql looks a GraphQL request
-        reversal changes the void or refund
-        stored changes the charge by a stored method
+        token looks the connection's token; transact
+        attestation looks the attestation; transact
+        socket looks the WebSocket; transact
+        host-token looks the host token; transact
+        part1 looks the preparation of a charge; transact
+        part2 changes the charge; transact
+        cancel changes the release of a hold; cancel
+        tokenize changes the storing of a card; tokenize
+        barcode changes the making of a barcode; transact --method cash
+        graphql looks a GraphQL request; payment-status
+        reversal changes the void or refund; refund
+        stored changes the charge by a stored method; transact --token
         """,
       rows: """
         refused [not done, refused] 11 socket 4 token attestation graphql

@@ -88,8 +88,12 @@ package final class SimulatorServer: @unchecked Sendable {
 
   /// A request that has not arrived completely.
   private final class Incoming {
-    var body: [UInt8] = []
+    var request: SimulatedRequest
     var isTooLarge = false
+    /// The simulator that a fault may have used before the request arrived completely.
+    var simulator: InProcessSimulator?
+
+    init(_ request: SimulatedRequest) { self.request = request }
   }
 
   private static let bodyLimit = 4 << 20
@@ -111,34 +115,40 @@ package final class SimulatorServer: @unchecked Sendable {
     else { return tender_httpd_no() }
     let server = unsafe Unmanaged<SimulatorServer>.fromOpaque(context).takeUnretainedValue()
     guard let known = unsafe state.pointee else {
-      unsafe state.pointee = Unmanaged.passRetained(Incoming()).toOpaque()
-      return tender_httpd_yes()
+      let incoming = Incoming(
+        SimulatedRequest(
+          method: unsafe String(cString: method),
+          path: unsafe String(cString: url),
+          query: unsafe SimulatorServer.query(connection),
+          fields: unsafe SimulatorServer.pairs(
+            connection,
+            tender_httpd_each_header,
+            combines: true
+          ),
+          body: []
+        )
+      )
+      unsafe state.pointee = Unmanaged.passRetained(incoming).toOpaque()
+      return unsafe server.interrupt(incoming, by: "reset-before", connection)
     }
     let incoming = unsafe Unmanaged<Incoming>.fromOpaque(known).takeUnretainedValue()
     if unsafe uploadCount.pointee > 0 {
       let count = unsafe uploadCount.pointee
       unsafe uploadCount.pointee = 0
-      let isWorld = unsafe String(cString: url) == prefix + "load"
-      if incoming.body.count + count > (isWorld ? worldLimit : bodyLimit) {
+      let isWorld = incoming.request.path == prefix + "load"
+      if incoming.request.body.count + count > (isWorld ? worldLimit : bodyLimit) {
         incoming.isTooLarge = true
       } else if let upload = unsafe upload {
-        unsafe incoming.body.append(
+        unsafe incoming.request.body.append(
           contentsOf: UnsafeRawBufferPointer(start: upload, count: count)
         )
       }
-      return tender_httpd_yes()
+      return unsafe server.interrupt(incoming, by: "reset-amid", connection)
     }
-    let request = SimulatedRequest(
-      method: unsafe String(cString: method),
-      path: unsafe String(cString: url),
-      query: unsafe SimulatorServer.query(connection),
-      fields: unsafe SimulatorServer.pairs(connection, tender_httpd_each_header, combines: true),
-      body: incoming.body
-    )
     if incoming.isTooLarge {
       return unsafe SimulatorServer.answer(connection, HTTPResponse(status: 413))
     }
-    return unsafe server.respond(to: request, on: connection)
+    return unsafe server.respond(to: incoming, on: connection)
   }
 
   private static let complete: MHD_RequestCompletedCallback = { _, _, state, _ in
@@ -147,9 +157,34 @@ package final class SimulatorServer: @unchecked Sendable {
     unsafe state.pointee = nil
   }
 
-  private func respond(to request: SimulatedRequest, on connection: OpaquePointer) -> MHD_Result {
-    // A page in a browser may have directed its host name to this address (DNS rebinding).
-    guard request.fields["host"].flatMap({ WebAddress("http://\($0)/") })?.isLoopback == true else {
+  /// Whether a request names this machine. A page in a browser may have directed its host name to this address
+  /// (DNS rebinding).
+  private static func isOwn(_ request: SimulatedRequest) -> Bool {
+    request.fields["host"].flatMap { WebAddress("http://\($0)/") }?.isLoopback == true
+  }
+
+  /// Resets the connection of a request that has not arrived completely, if a fault of this name strikes.
+  private func interrupt(
+    _ incoming: Incoming,
+    by name: String,
+    _ connection: OpaquePointer
+  ) -> MHD_Result {
+    let fields = incoming.request.fields
+    let options = fields[SimulatorOptions.headerName.lowercased()] ?? world.options.headerValue
+    guard options.contains(":" + name), Self.isOwn(incoming.request) else {
+      return tender_httpd_yes()
+    }
+    // A wrong header is answered when the request has arrived.
+    incoming.simulator = incoming.simulator ?? (try? simulator(fields))
+    guard let reaction = try? incoming.simulator?.interrupt(incoming.request, by: name) else {
+      return tender_httpd_yes()
+    }
+    return unsafe answer(connection, reaction)
+  }
+
+  private func respond(to incoming: Incoming, on connection: OpaquePointer) -> MHD_Result {
+    let request = incoming.request
+    guard Self.isOwn(request) else {
       return unsafe Self.answer(connection, HTTPResponse(status: 421))
     }
     // With two lengths, the end of the body could be read as another request (RFC 9112, section 6.3).
@@ -167,7 +202,8 @@ package final class SimulatorServer: @unchecked Sendable {
       }
     }
     do throws(Fault) {
-      let simulator = try simulator(request.fields)
+      if incoming.simulator == nil { incoming.simulator = try simulator(request.fields) }
+      guard let simulator = incoming.simulator else { return tender_httpd_no() }
       if request.path.hasPrefix(Self.prefix) {
         return unsafe Self.answer(connection, try control(request, simulator))
       }

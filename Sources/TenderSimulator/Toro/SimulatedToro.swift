@@ -32,6 +32,10 @@ package struct SimulatedToro: SimulatedProvider {
     [("TENDER_TORO_GATEWAY_URL", .http), ("TENDER_TORO_DEVICE", .device)]
   }
 
+  package func point(_ method: String, _ path: String) -> String? {
+    ToroGateway.steps[path]?.step
+  }
+
   package func handle(
     _ request: SimulatedRequest,
     _ parts: SimulatorParts
@@ -41,7 +45,11 @@ package struct SimulatedToro: SimulatedProvider {
   }
 
   package func device(_ parts: SimulatorParts) throws(Fault) -> (any DeviceSession)? {
-    SimulatedReader(world: parts.world, faults: parts.faults, count: try parts.ledger.count())
+    SimulatedReader(
+      world: parts.world,
+      faults: parts.faults,
+      count: try parts.ledger.number(for: "reader")
+    )
   }
 
   package var passing: (payment: String, others: [String]) { (BookedSale.kind, ["toro-exchange"]) }
@@ -114,20 +122,20 @@ package struct SimulatedToro: SimulatedProvider {
   package var faults: FaultTable {
     FaultTable(
       points: """
-        reader looks the reader
-        reader-connect looks the reader's connection
-        reader-setup looks the reader's reset
-        reader-tip looks the gratuity menu
-        reader-card looks the reading of the card
-        reader-choice looks the choice of an application
-        reader-pin looks the PIN
-        reader-finish looks the end of the chip's transaction
-        reader-touch looks the signature on the screen
-        authorisation changes the authorisation
-        completion changes the completion
-        cancellation changes the cancellation
-        diagnostic looks the diagnostic
-        status-report looks the status report
+        reader looks the reader; transact
+        reader-connect looks the reader's connection; transact
+        reader-setup looks the reader's reset; transact
+        reader-tip looks the gratuity menu; transact --gratuity-menu
+        reader-card looks the reading of the card; transact
+        reader-choice looks the choice of an application; transact
+        reader-pin looks the PIN; transact
+        reader-finish looks the end of the chip's transaction; transact
+        reader-touch looks the signature on the screen; transact
+        authorisation changes the authorisation; transact
+        completion changes the completion; confirm
+        cancellation changes the cancellation; cancel
+        diagnostic looks the diagnostic; doctor
+        status-report looks the status report; doctor
         """,
       rows: """
         no-keys [the reader has no keys to encrypt with] 19 reader

@@ -12,7 +12,7 @@ struct ToroGateway {
     let words: String
   }
 
-  private static let steps: [String: (step: String, root: String, schema: String)] = [
+  static let steps: [String: (step: String, root: String, schema: String)] = [
     "/v1/caaa/authorisation-request": ("authorisation", "AccptrAuthstnReq", "caaa.001.001"),
     "/v1/caaa/completion-advice": ("completion", "AccptrCmpltnAdvc", "caaa.003.001"),
     "/v1/caaa/cancellation-advice": ("cancellation", "AccptrCxlAdvc", "caaa.007.001"),

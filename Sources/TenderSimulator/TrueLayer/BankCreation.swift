@@ -27,18 +27,16 @@ struct BankCreation {
     }
     try checkAccount(order, "payment_method")
     try check(user: body["user"])
-    try checkMerchantAccount(order, "payment_method")
+    try openMerchantAccount(order)
     return bank.fresh(order)
   }
 
-  /// Clients of a server have its accounts; in this process a profile with its own account can be tried.
-  private func checkMerchantAccount(_ order: BankOrder, _ place: String) throws(BankProblem) {
+  /// Opens the merchant account that a payment or mandate names, if it is unknown.
+  ///
+  /// So a client can use the account that it has at TrueLayer.
+  private func openMerchantAccount(_ order: BankOrder) throws(BankProblem) {
     guard let id = order.payee?.account else { return }
-    var known = try bank.account(id)
-    if known == nil, !bank.world.isServed { known = BankAccount(id: id, currency: order.currency) }
-    guard let account = known else {
-      throw .invalid("\(place).beneficiary.merchant_account_id", "Unknown merchant account.")
-    }
+    let account = try bank.account(id) ?? BankAccount(id: id, currency: order.currency)
     guard account.currency == order.currency else {
       throw .invalid("currency", "The merchant account is in \(account.currency).")
     }
@@ -95,7 +93,7 @@ struct BankCreation {
     }
     try check(constraints)
     try checkAccount(order, "mandate")
-    try checkMerchantAccount(order, "mandate")
+    try openMerchantAccount(order)
     try check(user: body["user"])
     return bank.fresh(order)
   }

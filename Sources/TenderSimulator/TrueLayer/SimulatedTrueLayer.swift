@@ -35,6 +35,13 @@ package struct SimulatedTrueLayer: SimulatedProvider {
     [("TENDER_TRUELAYER_API_URL", .http), ("TENDER_TRUELAYER_AUTH_URL", .http)]
   }
 
+  package func point(_ method: String, _ path: String) -> String? {
+    if path == "/connect/token" { return "bank-token" }
+    var parts = path.split(separator: "/").map(String.init)
+    if parts.first != "v3" { parts.insert("v3", at: 0) }
+    return BankRoute.of(parts)?.methods.first { $0.name == method }?.step
+  }
+
   package func handle(
     _ request: SimulatedRequest,
     _ parts: SimulatorParts
@@ -93,18 +100,18 @@ package struct SimulatedTrueLayer: SimulatedProvider {
   package var faults: FaultTable {
     FaultTable(
       points: """
-        bank-token looks the access token
-        create changes the creation
-        start looks the start of the authorization
-        selection looks the choice of a bank
-        consent looks the payer's consent
-        form looks the payer's inputs
+        bank-token looks the access token; transact
+        create changes the creation; transact
+        start looks the start of the authorization; transact
+        selection looks the choice of a bank; transact
+        consent looks the payer's consent; transact
+        form looks the payer's inputs; transact --form
         return looks the payer's return
-        status looks the look-up
-        bank-cancel changes the cancellation
-        revoke changes the revocation
-        refund changes the refund
-        refunds looks the look-up of a refund
+        status looks the look-up; transact
+        bank-cancel changes the cancellation; cancel
+        revoke changes the revocation; cancel
+        refund changes the refund; refund
+        refunds looks the look-up of a refund; refund
         accounts looks a merchant account
         sweeping changes sweeping
         payout changes the payout
@@ -122,10 +129,12 @@ package struct SimulatedTrueLayer: SimulatedProvider {
         bank-token start selection 9 create consent form status bank-cancel revoke refund
         unreachable - return accounts sweeping payout 0 refunds 10 bank-token create start selection consent form bank-cancel \
         revoke refund 9 status
-        close-after,reset-after,silence-after,garbage,cut=10 - return accounts sweeping payout 0 bank-cancel revoke refunds 11 \
+        close-after,reset-after,silence-after,garbage - return accounts sweeping payout 0 bank-cancel revoke refunds 11 \
         bank-token start selection 9 create consent form status refund
-        latency=2s,bandwidth=1000 - return accounts sweeping payout 0 bank-token create start selection consent form status \
-        bank-cancel revoke refund refunds
+        cut=10 - return accounts sweeping payout 0 refunds 11 bank-token start selection 9 create consent form status refund
+        latency=2s - return accounts sweeping payout 0 bank-token create start selection consent form status bank-cancel revoke \
+        refund refunds
+        bandwidth=1000 - return accounts sweeping payout 0 bank-token create start selection consent form status refund refunds
         """
     )
   }
