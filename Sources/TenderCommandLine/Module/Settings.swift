@@ -29,7 +29,7 @@ package final class Settings {
   package let modules: [any ProviderModule]
   package private(set) var config: ConfigFile
   package let profileName: String?
-  package let profile: JSONObject
+  package private(set) var profile: JSONObject
 
   /// Reads the configuration file and chooses the profile.
   ///
@@ -84,7 +84,7 @@ package final class Settings {
   }
 
   /// Hides a provider's section of the profile, with its credentials.
-  package mutating func hide(_ provider: ProviderName) { profile[provider.text] = nil }
+  package func hide(_ provider: ProviderName) { profile[provider.text] = nil }
 
   /// Starts the helper that runs the programs of credentials, if the command may need one of them.
   ///
