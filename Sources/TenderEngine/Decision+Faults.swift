@@ -230,7 +230,7 @@ extension Payment {
   /// The reference of the unknown operation, quoted for a shell. A refund at the reader has a separate
   /// reference.
   package var unknownReference: String {
-    unknowns.first?.link.map { $0.text.shellOperand } ?? shellReference
+    unknowns.first?.mirrored.map { $0.text.shellOperand } ?? shellReference
   }
 
   /// A sentence about the payment that is true of its money.

@@ -60,7 +60,10 @@ extension Engine {
         next = mirrored.state.name == .succeeded ? .returned : .cancelled
       }
       if case .sent(let sent) = next { next = .sent(Operation.Sent(at: sent.at, moment: nil)) }
-      guard next.name != mirrored.state.name else { continue }
+      // A result that was reported stays.
+      guard next.name != mirrored.state.name,
+        next.name != .sent || [.prepared, .waiting, .processing].contains(mirrored.state.name)
+      else { continue }
       let event: Operation.Event =
         switch next.name {
         // An operator resolved a refund that had been accepted.

@@ -182,8 +182,8 @@ extension Engine {
     let voids = payment.unknowns.filter { $0.kind == .void }
     for unknown in voids + payment.unknowns.filter({ $0.kind != .void }) {
       let policy: Policy = resend ? .resend : finish ? .finish : .look
-      // The operation before may have closed this one.
-      guard payment[unknown.sequence]?.isUnknown == true else { continue }
+      // The operation before may have closed this one. A refund at the reader is resumed by its own reference.
+      guard payment[unknown.sequence]?.isUnknown == true, unknown.mirrored == nil else { continue }
       let known = try reconcile(payment, unknown.sequence, policy)
       payment = known.payment
       last = (unknown.sequence, known.doneNow)

@@ -125,6 +125,9 @@ package struct Operation: Sendable {
   /// The known effect of an operation on money.
   package enum Effect: String, Sendable { case none, unknown, done }
 
+  /// The reference of the refund at the reader that it mirrors; nil for any other operation.
+  package var mirrored: Reference? { isAttempt ? nil : link }
+
   /// Whether it undoes a capture or a hold.
   package var isReversal: Bool { !isAttempt && (kind == .refund || kind == .void) }
 }

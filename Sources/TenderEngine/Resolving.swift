@@ -4,6 +4,8 @@ package import TenderModel
 extension Journal {
   /// Ends an unknown operation with a result from an operator. Its history has the reason.
   ///
+  /// A refund at the reader is resolved under its own reference, and its original follows it.
+  ///
   /// `operation` is its sequence; nil if only one is possible. `failed` means no effect, and frees the
   /// reference or the name. Throws `conflict` if the result is known, or if another process works on it. Also
   /// throws it if several are unknown and none is named. Throws `usage` for a status that it cannot have.
@@ -16,6 +18,13 @@ extension Journal {
     _ interruption: any Interruption
   ) throws(Fault) -> Payment {
     try checkWhole()
+    if let reference = try found.resolvable(chosen).mirrored,
+      let refund = try self.payment(
+        ReferenceKey(env: found.env, provider: found.provider, reference: reference)
+      )
+    {
+      return try resolve(refund, operation: nil, as: status, reason: reason, clock, interruption)
+    }
     let lock = try lock(found.key, by: Deadline(in: 0, on: clock), interruption: interruption)
     guard let lock else { throw .inProgress(found.reference) }
     defer { withExtendedLifetime(lock) {} }

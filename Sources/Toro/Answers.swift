@@ -31,21 +31,15 @@ struct AuthorisationAnswer {
     isCompletionRequired = ["true", "1"].contains(result.text("CmpltnReqrd") ?? "")
     actions = Self.actions(body["TxRspn"])
     if let currency = details.text("Ccy"), currency != sale.currency.code { return nil }
-    if let text = details.text("AuthrsdAmt") {
-      guard let amount = Self.minorUnits(text, sale.currency), amount <= sale.amount
-      else { return nil }
-      authorised = amount
-    } else {
-      authorised = nil
-    }
+    authorised = details.text("AuthrsdAmt").flatMap { Self.minorUnits($0, sale.currency) }
+    if details["AuthrsdAmt"] != nil, (authorised ?? .max) > sale.amount { return nil }
     // A partial approval must state its amount, and the amount must not be 0.
     if response == "PART", authorised == nil { return nil }
     if ["APPR", "PART"].contains(response), (authorised ?? sale.amount) <= 0 { return nil }
-    if authorised == nil, let total = details.text("TtlAmt"),
-      Self.minorUnits(total, sale.currency) != sale.amount
-    {
-      return nil
-    }
+    // The schema requires the total. Only a partial approval may have another one: its amount.
+    guard let total = details.text("TtlAmt").flatMap({ Self.minorUnits($0, sale.currency) }),
+      total == sale.amount || response == "PART" && total == authorised
+    else { return nil }
     if let text = details.text("ICCRltdData") {
       guard let bytes = Base64.decode(text.filter { !$0.isWhitespace }),
         let objects = TLV.read(bytes)

@@ -122,6 +122,9 @@ struct Gateway {
       throw malformed("a security trailer that does not fit", message)
     }
     try check(root, message)
+    guard root.text("Hdr/MsgFctn") == message.answerFunction else {
+      throw malformed("the function of another message", message)
+    }
     // Only the signed bytes are read. The rest of the document is not trusted.
     guard let body = try XMLElement.read(bytes) else { throw malformed("no body", message) }
     try checkTransaction(body, message)
@@ -177,6 +180,9 @@ struct Gateway {
     guard [nil, subject.saleReference].contains(body.text("Tx/SaleRefId")) else {
       throw malformed("the reference of another sale", message)
     }
+    guard [nil, context.configuration.merchantID].contains(body.text("Envt/Mrchnt/Id/Id")),
+      [nil, context.configuration.poiID].contains(body.text("Envt/POI/Id/Id"))
+    else { throw malformed("another merchant or terminal", message) }
   }
 
   private func malformed(_ what: String, _ message: Messages.Message) -> Fault {

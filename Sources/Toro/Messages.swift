@@ -10,6 +10,8 @@ struct Messages {
     let kind: Kind
     let bytes: [UInt8]
     let exchange: String
+    /// The `MsgFctn` of its answer; nil if the header has none.
+    let answerFunction: String?
     /// The transaction that the answer must name; nil if the answer names none.
     let subject: Subject?
   }
@@ -64,8 +66,19 @@ struct Messages {
     writer.raw(content.bytes)
     writer.write(try key.trailer(over: content.bytes))
     writer.raw("</\(names.root)></Document>")
-    return Message(kind: kind, bytes: writer.bytes, exchange: header.exchange, subject: subject)
+    return Message(
+      kind: kind,
+      bytes: writer.bytes,
+      exchange: header.exchange,
+      answerFunction: function.flatMap { Self.answerFunctions[$0] },
+      subject: subject
+    )
   }
+
+  /// The function of the answer to each function (ISO 20022, `MessageFunction46Code`).
+  private static let answerFunctions = [
+    "FAUQ": "FAUP", "AUTQ": "AUTP", "FCMV": "FCMK", "CCAV": "CCAK", "DGNP": "DGNQ",
+  ]
 
   /// Builds an `AcceptorAuthorisationRequest` for a purchase or refund. `gratuity` is in minor units,
   /// `serial` is the reader's number.

@@ -32,6 +32,8 @@ final class Client: Sendable {
     var progress: Progress?
     /// The kind of resource, which determines the names of errors.
     var kind = Payment.Kind.payment
+    /// Whether the resource was made, so that a 404 only means that the provider does not know it yet.
+    var isMade = false
 
     var isEffecting: Bool { progress != nil }
   }
@@ -45,17 +47,17 @@ final class Client: Sendable {
     _ progress: Progress?,
     about kind: Payment.Kind = .payment
   ) throws(Fault) -> Answer {
-    try send(
-      Call(
-        method: .post,
-        path: path,
-        body: body,
-        key: key ?? context.randomness.uuid().lowercased(),
-        credential: credential,
-        progress: progress,
-        kind: kind
-      )
+    var call = Call(
+      method: .post,
+      path: path,
+      body: body,
+      key: key ?? context.randomness.uuid().lowercased(),
+      credential: credential,
+      progress: progress,
+      kind: kind
     )
+    if case .resource = credential { call.isMade = true }
+    return try send(call)
   }
 
   /// A readable answer: a JSON object, which is empty if the body is.
@@ -87,8 +89,11 @@ final class Client: Sendable {
   func get(
     _ path: String,
     _ credential: Credential,
-    about kind: Payment.Kind = .payment
-  ) throws(Fault) -> Answer { try send(Call(path: path, credential: credential, kind: kind)) }
+    about kind: Payment.Kind = .payment,
+    isMade: Bool = false
+  ) throws(Fault) -> Answer {
+    try send(Call(path: path, credential: credential, kind: kind, isMade: isMade))
+  }
 
   /// Sends a request, with retries while there is time, and returns the answer.
   ///
@@ -143,8 +148,13 @@ final class Client: Sendable {
         isFresh = true
         continue
       }
-      let fault = Fault.answer(answer.status, body ?? [:], traceID: traceID, call.kind)
-        .retried(after: answer.retryAfter(context.clock.now))
+      let fault = Fault.answer(
+        answer.status,
+        body ?? [:],
+        traceID: traceID,
+        call.kind,
+        isMade: call.isMade
+      ).retried(after: answer.retryAfter(context.clock.now))
       // Only a plain refusal counts. After a lost answer, a later refusal proves nothing about it.
       let isNo = Self.refusals.contains(answer.status) && body?["id"] == nil && !isAtWork
       let isOpen = wasLost || !isNo
@@ -348,7 +358,7 @@ final class Client: Sendable {
   ///
   /// Throws `provider_error` if the two differ in amount or currency.
   func adopted(_ kind: Payment.Kind, _ id: String) throws(Fault) -> Resource {
-    let first = try resource(kind, id)
+    let first = try resource(kind, id, isMade: false)
     guard first.amount != nil else { return first }
     let second = try resource(kind, id)
     guard first.amount == second.amount, first.currency == second.currency else {
@@ -362,13 +372,16 @@ final class Client: Sendable {
 
   /// Reads the current state of a payment or mandate.
   ///
-  /// To decide an attempt, the answer must name that attempt. A look-up of an id shows any answer.
+  /// To decide an attempt, the answer must name that attempt. A look-up of an id shows any answer. `isMade`: an
+  /// earlier answer named it, so it is not missing.
   func resource(
     _ kind: Payment.Kind,
     _ id: String,
-    decides: Bool = true
+    decides: Bool = true,
+    isMade: Bool = true
   ) throws(Fault) -> Resource {
-    let answer = try get(Paths.resource(kind, id), .resource(id, kind), about: kind)
+    let path = Paths.resource(kind, id)
+    let answer = try get(path, .resource(id, kind), about: kind, isMade: decides && isMade)
     guard answer.body.text("status") != nil else {
       throw .unexpectedBehaviour("a \(kind.noun) without status")
     }
@@ -383,14 +396,7 @@ final class Client: Sendable {
     guard !seen.isEnd || isWhole else {
       throw .unexpectedBehaviour("an end that does not name its payment, amount and currency")
     }
-    // If one member cannot be read, the other members are not trusted either.
-    let isReadable =
-      (answer.body["amount_in_minor"] == nil || (seen.amount ?? -1) >= 0)
-      && (answer.body["currency"] == nil || seen.currency != nil)
-    guard isReadable else {
-      let why = "an amount or currency that cannot be read"
-      throw .unexpectedBehaviour(why, traceID: answer.traceID)
-    }
+    try seen.checkReadable()
     return seen.masked
   }
 }

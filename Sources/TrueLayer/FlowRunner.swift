@@ -175,6 +175,16 @@ struct FlowRunner {
       permits,
       about: resource.kind
     )
+    do throws(Fault) {
+      try Resource(
+        kind: resource.kind,
+        id: resource.id,
+        body: answer.body,
+        traceID: answer.traceID
+      ).check(against: progress.payment)
+    } catch {
+      throw permits == nil ? error : error.afterSending
+    }
     guard answer.body.text("status") != nil else {
       let fault = Fault.unexpectedBehaviour("an answer without status", traceID: answer.traceID)
       throw permits == nil ? fault : fault.afterSending

@@ -45,8 +45,23 @@ struct Resource: Sendable {
     return next
   }
 
-  /// Throws `provider_error` if the amount or currency differs from the payment's order.
+  /// Throws `provider_error` if an amount or currency cannot be read. Then the other members are not trusted
+  /// either.
+  func checkReadable() throws(Fault) {
+    let isReadable =
+      (body["amount_in_minor"] == nil || (amount ?? -1) >= 0)
+      && (body["currency"] == nil || currency != nil)
+    guard isReadable else {
+      throw .unexpectedBehaviour("an amount or currency that cannot be read", traceID: traceID)
+    }
+  }
+
+  /// Throws `provider_error` if the id, amount or currency differs from the payment's order.
   func check(against payment: Payment) throws(Fault) {
+    try checkReadable()
+    if let other = body["id"], other.text != id {
+      throw .unexpectedBehaviour("the answer is about another \(kind.noun)", traceID: traceID)
+    }
     let attempt = payment.attempt
     if let ordered = attempt?.approved ?? attempt?.amount, let amount, amount != ordered {
       throw .unexpectedBehaviour("the answer is about another amount", traceID: traceID)

@@ -16,17 +16,22 @@ extension Fault {
     return result
   }
 
-  /// Returns the fault for an answer with an error status.
+  /// Returns the fault for an answer with an error status. `isMade`: the resource was made, so that it is not
+  /// missing.
   static func answer(
     _ status: Int,
     _ body: JSONObject,
     traceID: String?,
-    _ about: Payment.Kind
+    _ about: Payment.Kind,
+    isMade: Bool = false
   ) -> Fault {
     let problem = Problem(status, body)
     let noun = about.noun
     guard status >= 400 else {
       return .unexpectedBehaviour("it answered \(status)", traceID: traceID)
+    }
+    guard status != 404 || !isMade else {
+      return .unexpectedBehaviour("it does not know the \(noun), which was made", traceID: traceID)
     }
     let (kind, code, name, hint): (Kind, String, String, String) =
       switch status {
@@ -121,7 +126,7 @@ extension Fault {
     Fault(
       .pending,
       code: "cancel_pending",
-      "the cancellation was accepted, and the payment is still \(resource.status)",
+      "the cancellation was accepted, and the \(resource.kind.noun) is still \(resource.status)",
       hint: "run the same command again",
       result: ["status": .string(resource.documentedStatus)]
     )

@@ -38,9 +38,11 @@ extension TrueLayerProvider {
     guard answer.status == 204 else {
       throw Fault.unexpectedBehaviour("the revocation was answered \(answer.status)").afterSending
     }
-    var revoked = resource
-    revoked.body["status"] = "revoked"
-    return revoked.withdrawn
+    // The revocation was accepted. Only the mandate shows that it was made.
+    guard let seen else {
+      throw Fault.unexpectedBehaviour("a revocation that cannot be looked at").afterSending
+    }
+    throw Fault.cancelPending(seen).proven
   }
 
   /// Refunds a settled payment. The body stays in the journal until its effect is known.

@@ -264,6 +264,9 @@ package struct TrueLayerProvider: Provider {
   }
 
   /// Sends a creation. The same body with the same key creates one resource (README, 7.1).
+  ///
+  /// An answer that contradicts the order leaves the result unknown. A repetition gets the same answer again,
+  /// so then a look at the resource decides.
   func create(_ body: [UInt8], _ progress: Progress) throws(Fault) -> Resource {
     guard let key = progress.operation.key else { throw .requestLost(progress.payment) }
     let kind = progress.payment.kind
@@ -271,6 +274,7 @@ package struct TrueLayerProvider: Provider {
     let scope =
       kind == .mandate
       ? Scopes.mandate(sent["mandate"]?["type"]?.text ?? "sweeping") : Scopes.payments
+    let isRepeated = progress.operation.isUnknown
     try progress.willSend()
     let path = Paths.collection(kind)
     let answer = try client.post(path, body, key: key, .client(scope), progress, about: kind)
@@ -284,9 +288,21 @@ package struct TrueLayerProvider: Provider {
       }
       client.learn(token: token, of: id)
     }
+    do throws(Fault) {
+      try Resource(kind: kind, id: id, body: answer.body, traceID: answer.traceID)
+        .check(against: progress.payment)
+    } catch {
+      guard isRepeated, let seen = try? runner(progress).look(kind, id), seen.body["id"] != nil,
+        seen.currency != nil, kind == .mandate || seen.amount != nil
+      else {
+        throw error.afterSending
+      }
+      return seen
+    }
     var made = sent
     made["user"] = nil
-    for member in answer.body.members where member.key != "resource_token" {
+    let ignored = ["resource_token", "amount_in_minor", "currency"]
+    for member in answer.body.members where !ignored.contains(member.key) {
       made[member.key] = member.value
     }
     let resource = Resource(kind: kind, id: id, body: made, traceID: answer.traceID)

@@ -46,6 +46,20 @@ import Testing
     #expect(left.filter { $0.hasSuffix(".tmp") } == [])
   }
 
+  /// Text that is typed or comes from a provider must not change how a report reads.
+  @Test func `a report has no direction and no characters without width`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let harmful = ["202e", "200b", "200e", "200f", "061c", "2060", "206f", "fff9", "3164", "ffa0"]
+    let typed = harmful.map { "\\u\($0)" }.joined(separator: "x") + "\\udb40\\udc01"
+    let file = try Works.write([BatchTests.pay("J" + typed)], binary)
+    let report = binary.home.appending(path: "r.xml")
+    #expect(try binary.run("batch", file, "--json", "--junit", report.path).status == 14)
+    let text = try String(contentsOf: report, encoding: .utf8)
+    #expect(text.contains(#"name="J?x?"#), "\(text)")
+    #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || !Printable.isHarmful($0.value) })
+  }
+
   @Test func `says what is unknown before a report that cannot be written`() throws {
     let binary = try Binary()
     defer { binary.remove() }

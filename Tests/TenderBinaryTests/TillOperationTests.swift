@@ -45,6 +45,40 @@ import Testing
     #expect(try LedgerAudit.sales(path: shop.books, reference: "C") == (1, 0, 0))
   }
 
+  /// `journal resolve` of the sale, and of the refund.
+  @Test(arguments: ["finish", "resolve S", "resolve R"])
+  func `a refund whose answer was lost is one refund under both names`(_ way: String) throws {
+    let shop = try Shop()
+    func run(_ words: String) throws -> Binary.Result { try Self.run(shop.binary, words) }
+    _ = try run("transact --amount 10 --reference S")
+    let lost = try run(
+      "transact --type refund --original S --amount 4 --reference R --timeout 2s "
+        + "--sim-fault authorisation:close-after*1 --sim-fault cancellation:close-before*9"
+    )
+    #expect(lost.status == 9)
+    #expect(lost.errorRecord["error"]?["hint"]?.text?.contains("journal resume R") == true)
+    if way == "finish" {
+      let undone = try shop.binary.run(["journal", "resume", "R", "--finish", "--json"])
+      #expect(undone.status == 12, "\(undone.errors)")
+      #expect(undone.record.text("status") == "cancelled")
+    } else {
+      let words = ["journal"] + way.split(separator: " ").map(String.init)
+      let resolved = try shop.binary.run(
+        words + ["--as", "succeeded", "--reason", "acquirer", "--yes", "--json"]
+      )
+      #expect(resolved.status == 0, "\(resolved.errors)")
+      #expect(try shop.binary.run(["journal", "resume", "--all", "--finish"]).status == 0)
+    }
+    let isDone = way != "finish"
+    let sale = try run("payment-status S")
+    #expect(sale.status == 0, "\(sale.errors)")
+    #expect(sale.record.text("status") == (isDone ? "partially_refunded" : "succeeded"))
+    let refund = try run("payment-status R")
+    #expect(refund.record.text("status") == (isDone ? "succeeded" : "cancelled"))
+    let money = try LedgerAudit.saleMoney(path: shop.books, reference: "S")
+    #expect(money.returned == (isDone ? 400 : 0))
+  }
+
   @Test func `says how the rest is refunded, and when nothing is left`() throws {
     let shop = try Shop()
     let binary = shop.binary

@@ -149,4 +149,58 @@ import Testing
     #expect(try till.refund() == "refunded, refund 2: succeeded")
     #expect(try original() == [1000, 0, 0])
   }
+
+  private func resolve(_ payment: Payment?) throws {
+    _ = try till.journal.resolve(
+      try #require(payment),
+      operation: nil,
+      as: .succeeded,
+      reason: "the acquirer says so",
+      till.clock,
+      NeverInterrupted()
+    )
+  }
+
+  @Test(arguments: ["A", "B"])
+  func `one whose answer was lost has its own name, and one result`(_ name: String) throws {
+    _ = try till.transact()
+    till.provider.recovers(by: .undo)
+    #expect(try refund(400, "B", .lost) == "9 no_answer")
+    #expect(try till.payment("A")?.unknownReference == "B")
+    #expect(try till.payment("B")?.unknownReference == "B")
+    try resolve(try till.payment(name))
+    #expect(try till.payment("B")?.state.status == .succeeded)
+    for name in ["A", "B"] {
+      let known = try #require(try till.payment(name))
+      _ = try till.engine.resume(known, finish: true, resend: false)
+    }
+    #expect(try till.payment("B")?.state.status == .succeeded)
+    #expect(try original() == [400, 0, 600])
+  }
+
+  /// The refund itself is finished, not its entry at the sale.
+  @Test func `finishing the sale leaves one whose answer was lost`() throws {
+    _ = try till.transact()
+    till.provider.recovers(by: .undo)
+    #expect(try refund(400, "B", .lost) == "9 no_answer")
+    let sale = try #require(try till.payment())
+    _ = try till.engine.resume(sale, finish: true, resend: false)
+    #expect(try original() == [0, 400, 600])
+    #expect(try till.payment("B")?.state.isUnknown == true)
+  }
+
+  /// An earlier version resolved only the entry at the sale.
+  @Test func `a result of the sale alone stays while the refund is unknown`() throws {
+    _ = try till.transact()
+    #expect(try refund(400, "B", .lost) == "9 no_answer")
+    var sale = try #require(try till.payment())
+    let entry = try #require(sale.unknowns.first)
+    try sale.change(entry.sequence) { operation throws(Fault) in
+      try operation.move(.resolve, to: .succeeded, at: 0)
+    }
+    try till.journal.update(&sale, entry.sequence, note: "resolved", .power)
+    let known = try #require(try till.payment())
+    _ = try till.engine.resume(known, finish: false, resend: false)
+    #expect(try original() == [400, 0, 600])
+  }
 }

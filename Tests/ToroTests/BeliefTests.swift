@@ -109,6 +109,76 @@ import Toro
     #expect(try world.latest()?.attempt?.isUnknown == true)
   }
 
+  /// Returns an answer with parts replaced and signed again: `Ccy=` removes the element `Ccy`.
+  private static func rewritten(_ answer: [UInt8], _ edits: String, _ body: String) -> [UInt8] {
+    var text = String(decoding: answer, as: UTF8.self)
+    guard text.contains("<\(body)>") else { return answer }
+    for edit in edits.split(separator: " ") {
+      let parts = edit.split(separator: "=", omittingEmptySubsequences: false)
+      let names = parts[0].split(separator: "/")
+      let (name, parent) = (names.last ?? "", names.dropLast().map { "<\($0)>" }.joined())
+      guard let start = text.firstRange(of: "\(parent)<\(name)>"),
+        let end = text[start.upperBound...].firstRange(of: "</\(name)>")
+      else { return [] }
+      let value = parts[1].isEmpty ? "" : "<\(name)>\(parts[1])</\(name)>"
+      text.replaceSubrange(start.lowerBound..<end.upperBound, with: parent + value)
+    }
+    return (try? Vectors.signed(text, body)) ?? []
+  }
+
+  /// Each would be an approval, a part of one or a decline of another sale.
+  @Test(
+    arguments: [
+      ("card:tap", "Ccy= TtlAmt= AuthrsdAmt="), ("card:tap", "TtlAmt="),
+      ("card:tap", "TtlAmt=1.00 AuthrsdAmt=1.00"), ("card:tap", "TtlAmt=1.00"),
+      ("card:tap", "TtlAmt=100.00"), ("card:tap", "TtlAmt=ten"),
+      ("card:tap", "Mrchnt/Id/Id=OTHER"), ("card:tap", "POI/Id/Id=OTHER"),
+      ("card:tap", "MsgFctn=CMPK"), ("card:tap", "MsgFctn=AUTP"), ("card:tap", "MsgFctn="),
+      ("gateway:partial", "TtlAmt=1.00"), ("gateway:partial", "AuthrsdAmt="),
+      ("gateway:decline", "TtlAmt="), ("gateway:decline", "Mrchnt/Id/Id=OTHER"),
+      ("gateway:suspended", "TtlAmt=1.00"),
+    ]
+  )
+  func `an answer that does not fit the sale is undone`(
+    _ scenario: String,
+    _ edits: String
+  ) throws {
+    let world = try ToroWorld()
+    let engine = try world.engine(scenario: scenario)
+    world.wire.forge = { Self.rewritten($0, edits, "AuthstnRspn") }
+    let report = try engine.sell(try world.sale())
+    #expect(report.status == .cancelled && report.fault?.exitStatus == 12)
+    #expect(report.result.text("error") == "malformedResponse")
+    #expect(try world.ledger().standing == 0)
+  }
+
+  /// `PART` names the approved amount, and its total may be that amount.
+  @Test(arguments: ["Ccy=", "TtlAmt=5.00"])
+  func `a part is approved by an answer that agrees with itself`(_ edits: String) throws {
+    let world = try ToroWorld()
+    let engine = try world.engine(scenario: "gateway:partial")
+    world.wire.forge = { Self.rewritten($0, edits, "AuthstnRspn") }
+    let report = try engine.sell(try world.sale())
+    #expect((report.status, report.amount) == (.succeeded, 500))
+    #expect(try world.booked() == [500, 0])
+  }
+
+  @Test(arguments: ["Mrchnt/Id/Id=OTHER", "POI/Id/Id=OTHER", "MsgFctn=CMPK"])
+  func `an advice's answer of another merchant or message decides nothing`(
+    _ edits: String
+  ) throws {
+    let world = try ToroWorld()
+    _ = try world.engine().sell(try world.sale())
+    let engine = try world.engine()
+    world.wire.forge = { Self.rewritten($0, edits, "CxlAdvcRspn") }
+    let fault = #expect(throws: Fault.self) { try engine.cancel(try world.latest(), handle: "A") }
+    #expect(fault?.exitStatus == 9)
+    world.wire.forge = nil
+    let again = try world.engine().cancel(try world.latest(), handle: "A")
+    #expect(again.status == .cancelled)
+    #expect(try world.booked() == [0, 0])
+  }
+
   /// Returns a rejection in the same exchange, instead of an answer.
   private static func rejecting(_ answer: [UInt8], _ reason: String) -> [UInt8] {
     let text = String(decoding: answer, as: UTF8.self)

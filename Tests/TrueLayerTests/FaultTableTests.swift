@@ -27,7 +27,7 @@ import TrueLayer
       let lost: Int32 = effecting.contains(step) || isOpen ? 9 : 11
       let isEarly = step == "bank-token" || step == "create"
       let faults: [(String, Int32)] = [
-        ("http-401", 4), ("http-403", 4), ("http-404", step == "bank-token" ? 11 : 5),
+        ("http-401", 4), ("http-403", 4), ("http-404", step == "create" ? 5 : 11),
         ("http-409", step == "bank-token" ? 11 : 6), ("http-422", step == "bank-token" ? 11 : 6),
         ("http-429", 11), ("http-500", lost), ("http-502", lost), ("garbage", lost),
         ("silence", lost), ("close-before", lost), ("close-after", lost),

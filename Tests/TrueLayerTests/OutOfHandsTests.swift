@@ -38,7 +38,7 @@ import TrueLayer
       switch self {
       case .signal: []
       case .refused: [.init("GET", path, 403, #"{"title":"Forbidden"}"#)]
-      case .unreadable: [.init("GET", path, 404, #"{"title":"Not Found"}"#)]
+      case .unreadable: [.init("GET", path, 400, #"{"title":"Bad Request"}"#)]
       case .unknownStatus: [.init("GET", path, 200, #"{"status":"on_its_way"}"#)]
       }
     }

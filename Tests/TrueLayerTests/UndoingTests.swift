@@ -43,4 +43,29 @@ extension FlowTests {
     #expect(early?.code == "mandate_not_authorized")
     #expect(early?.exitStatus == 6)
   }
+
+  @Test func `a revocation that the mandate does not show yet is pending, and can be repeated`()
+    throws
+  {
+    let world = try World()
+    _ = try world.engine(change: Self.bank).pay(try world.mandate("M"))
+    let engine = try world.engine(wrap: {
+      OtherPaymentTests.Confused(
+        inner: $0,
+        member: "status",
+        value: "authorized",
+        parent: "mandates"
+      )
+    })
+    for _ in 0..<2 {
+      let pending = try engine.cancel(try world.latest("M"), handle: "M")
+      #expect(pending.fault?.exitStatus == 8)
+      #expect(pending.fault?.code == "cancel_pending")
+      #expect(pending.fault?.message.contains("the mandate is still authorized") == true)
+      #expect(try world.latest("M")?.state.status == .authorized)
+    }
+    let revoked = try world.engine().cancel(try world.latest("M"), handle: "M")
+    #expect(revoked.status == .revoked)
+    #expect(revoked.fault == nil)
+  }
 }

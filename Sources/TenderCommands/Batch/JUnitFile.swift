@@ -77,7 +77,7 @@ final class JUnitFile {
       let element = isError ? "error" : "failure"
       problem =
         "<\(element) type=\(quoted(code)) message=\(quoted(error?.text("message") ?? "the result is unknown"))>"
-        + MarkUp.escape("line \(answer.line), exit \(answer.exit)\(reason)") + "</\(element)>"
+        + shown("line \(answer.line), exit \(answer.exit)\(reason)") + "</\(element)>"
     }
     let name = answer.reference ?? "line \(answer.line)"
     let command = record?.fields.text("command") ?? "batch"
@@ -95,7 +95,9 @@ final class JUnitFile {
       + (problem.map { ">\($0)</testcase>\n" } ?? "/>\n")
   }
 
-  private func quoted(_ text: String) -> String { "\"\(MarkUp.escape(text))\"" }
+  private func quoted(_ text: String) -> String { "\"\(shown(text))\"" }
+
+  private func shown(_ text: String) -> String { MarkUp.escape(Printable.text(text)) }
 
   private func seconds(_ milliseconds: Int) -> String {
     "\"\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst())\""

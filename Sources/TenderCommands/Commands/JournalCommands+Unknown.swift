@@ -81,11 +81,8 @@ extension JournalCommands {
     composition.subject.reference = handle
     let target = try composition.target(of: handle)
     composition.subject.take(target)
-    guard var payment = target.payment else { throw .unknownHandle(handle) }
-    // A refund at the reader is a payment with a separate reference.
-    if let link = payment.unknowns.first?.link, let own = try composition.payment(link, target) {
-      payment = own
-    }
+    guard let found = target.payment else { throw .unknownHandle(handle) }
+    let payment = try refund(in: found) ?? found
     composition.subject.reference = payment.reference.text
     let engine = try engine(of: payment)
     let resumed =
@@ -95,6 +92,12 @@ extension JournalCommands {
     composition.show(report)
     if report.payment?.state.isUnknown == true { return Fault.Kind.unknown.exitStatus }
     return report.fault?.exitStatus ?? 0
+  }
+
+  /// Returns the unknown refund at the reader that a sale mirrors. It is a payment with a separate reference.
+  private func refund(in sale: Payment) throws(Fault) -> Payment? {
+    guard let reference = sale.unknowns.first?.mirrored else { return nil }
+    return try composition.payment(reference, target(of: sale))
   }
 
   /// Looks at the unknown operations of a payment, and at a payer's flow, which can end at the bank.
@@ -107,8 +110,11 @@ extension JournalCommands {
   }
 
   private func engine(of payment: Payment) throws(Fault) -> Engine {
-    let module = try composition.module(payment.provider.text)
-    return try composition.engine(Target(module: module, env: payment.env))
+    try composition.engine(try target(of: payment))
+  }
+
+  private func target(of payment: Payment) throws(Fault) -> Target {
+    Target(module: try composition.module(payment.provider.text), env: payment.env)
   }
 
   /// Finishes the unknown operations of a payment.
@@ -124,8 +130,7 @@ extension JournalCommands {
       return try engine.resume(payment, finish: true, resend: false)
     } catch {
       guard error.effect == .unknown, !error.kind.isStop else { throw error }
-      let target = Target(module: try composition.module(payment.provider.text), env: payment.env)
-      let current = try composition.payment(payment.reference, target) ?? payment
+      let current = try composition.payment(payment.reference, target(of: payment)) ?? payment
       let repeated = resends(current, engine)
       guard !repeated.isEmpty else { throw error }
       let wait = repeated.map { engine.timeToResend($0) }.max() ?? 0
@@ -180,6 +185,8 @@ extension JournalCommands {
       composition.subject.reference = payment.reference.text
       do throws(Fault) {
         let engine = try engine(of: payment)
+        // The refund has its own line.
+        guard try refund(in: payment) == nil else { continue }
         let finishes = finishes && payment.state.isUnknown
         guard payment.state.isUnknown || engine.provider.traits.hasPayerFlow else { continue }
         if finishes, !resends(payment, engine).isEmpty { left.append(payment) }

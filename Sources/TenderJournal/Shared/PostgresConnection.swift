@@ -93,6 +93,8 @@ private import Glibc
     }
     guard let begun = unsafe begun else { throw Failure(code: nil, text: "out of memory") }
     unsafe handle = begun
+    // Otherwise libpq reads without a bound while a server that reads nothing lets it wait to write.
+    _ = unsafe pq.nonblocking(handle, 1)
     // If this throws, `deinit` closes it.
     try connect(by: deadline)
   }
@@ -105,10 +107,8 @@ private import Glibc
     while unsafe pq.status(handle) != TENDER_PQ_BAD {
       switch state {
       case Int32(TENDER_PQ_POLL_OK):
-        // From here on nothing blocks, and several statements are sent before the first answer.
-        guard unsafe pq.nonblocking(handle, 1) == 0, unsafe pq.pipeline(handle) != 0 else {
-          throw problem()
-        }
+        // Several statements are sent before the first answer.
+        guard unsafe pq.pipeline(handle) != 0 else { throw problem() }
         isConnected = true
         return
       case Int32(TENDER_PQ_POLL_READING): try wait(POLLIN, by: deadline)

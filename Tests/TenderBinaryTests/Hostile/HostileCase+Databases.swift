@@ -58,6 +58,10 @@ extension HostileCase {
       }
     ),
     ("endless requests for a password", { $0.flood(message("R", [0, 0, 0, 3])) }),
+    (
+      "endless requests for a hashed password",
+      { $0.flood(message("R", [0, 0, 0, 5, 1, 2, 3, 4])) }
+    ),
     ("a negative length", { if $0.say(message("R", [], length: -5)) { $0.flood([0]) } }),
     ("noise", { $0.flood([0xff]) }),
     ("endless errors before the start", { $0.flood(error) }),
@@ -120,6 +124,7 @@ extension HostileCase {
         question: 0,
         exits: exits,
         isSample: [
+          "endless requests for a hashed password",
           "late: endless rows", "late: endless notices", "late: a row of a gigabyte",
           "endless requests for a password", "late: endless ends", "late: a copy without end",
           "late: a row without columns",
