@@ -216,7 +216,9 @@ extension PayTheoryProvider {
 
   /// Returns whether merchant, currency, stored method and reference in an answer are the payment's.
   func isSame(_ made: JSONObject, _ payment: Payment) -> Bool {
-    if let own = context.configuration.merchantUID, let other = made.text("merchant_uid"), other != own {
+    if let own = context.configuration.merchantUID, let other = made.text("merchant_uid"),
+      other != own
+    {
       return false
     }
     if let token = payment.content.text("token"), payment.attempt?.prepared == nil,

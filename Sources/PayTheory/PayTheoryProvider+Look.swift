@@ -307,7 +307,8 @@ extension PayTheoryProvider {
     let found = try graphQL.transactions("reference", payment.reference.text, limit: 50).filter {
       Transactions.isPayment($0) && Transactions.isLive($0) && isSame($0, payment)
         && $0.text("parent_id")?.isEmpty ?? true && $0.text("reference") == payment.reference.text
-        && Transactions.gross($0) == payment.state.captured && !progress.otherIDs.contains(Transactions.id($0))
+        && Transactions.gross($0) == payment.state.captured
+        && !progress.otherIDs.contains(Transactions.id($0))
     }
     return found.count == 1 ? found[0] : nil
   }

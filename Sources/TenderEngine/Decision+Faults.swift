@@ -197,7 +197,8 @@ extension Payment {
     conflict(
       code: "attempt_paid",
       "\(name) was declined, and \(provider.text) shows it as paid now; nothing was sent",
-      hint: "refund it at \(provider.text), or keep it: tender payment-status \(shellReference) shows it"
+      hint:
+        "refund it at \(provider.text), or keep it: tender payment-status \(shellReference) shows it"
     )
   }
 

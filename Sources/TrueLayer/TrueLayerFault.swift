@@ -31,7 +31,10 @@ extension Fault {
       return .unexpectedBehaviour("it answered \(status)", traceID: traceID)
     }
     guard status != 404 || !isMade else {
-      return .unexpectedBehaviour("it does not know the \(noun), which was made", traceID: traceID)
+      let why = "it does not know the \(noun), which was made"
+      var fault = Fault.unexpectedBehaviour(why, traceID: traceID)
+      fault.result = result("\(noun)NotFound", reason: why, traceID: traceID)
+      return fault
     }
     let (kind, code, name, hint): (Kind, String, String, String) =
       switch status {

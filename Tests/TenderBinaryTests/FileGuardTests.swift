@@ -43,6 +43,9 @@ import Testing
   @Test func `guards every file that a variable names`() throws {
     var binary = try Binary()
     defer { binary.remove() }
+    // Without any simulated world, a look-up finds nothing and reads no token.
+    let pay = "transact --amount 1 --test-card visa --reference OTHER"
+    #expect(try binary.run(pay.split(separator: " ").map(String.init)).status == 0)
     let path = binary.home.appending(path: "token")
     try Self.write("resource-token-of-a-payment", 0o644, to: path)
     binary.variables = ["TENDER_TRUELAYER_RESOURCE_TOKEN_FILE": path.path]

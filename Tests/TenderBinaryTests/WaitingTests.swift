@@ -211,6 +211,9 @@ import Testing
     let binary = try Binary()
     defer { binary.remove() }
     let id = "00000000-0000-4000-8000-000000003300"
+    // Without any simulated world, a look-up finds nothing.
+    let pay = "transact --amount 1 --test-card visa --reference OTHER"
+    #expect(try binary.run(pay.split(separator: " ").map(String.init)).status == 0)
     let seen = try binary.run(command, "--provider", "truelayer", id, "-o", "table")
     let what = command == "mandate-status" ? "mandate" : "33.00 GBP"
     let next = "tender \(command) --provider truelayer \(id) --wait"

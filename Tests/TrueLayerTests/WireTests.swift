@@ -133,7 +133,7 @@ import TrueLayer
       .init("GET", path, 200, #"{"status":"authorized"}"#),
       .init("GET", path, 200, #"{"status":"authorized"}"#),
       .init("POST", path + "/revoke", .bytes(204, [], [:])),
-      .init("GET", path, 200, #"{"status":"revoked"}"#),
+      .init("GET", path, 200, #"{"id":"\#(Self.id)","status":"revoked"}"#),
     ])
     let world = try World()
     let engine = world.engine(over: stub) { _, configuration in

@@ -209,7 +209,9 @@ package struct Command: Sendable {
     let own = command.optionNames.compactMap { name in candidates.first { $0.isNamed(name) } }
     let ineffective = ineffective
     let options = Option.Group.allCases.flatMap { group in
-      (group == .general ? known : own).filter { $0.group == group && !ineffective.contains($0.name) }
+      (group == .general ? known : own).filter {
+        $0.group == group && !ineffective.contains($0.name)
+      }
     }
     command.options = options
     command.optionNames = own.map(\.name)

@@ -61,7 +61,8 @@ package enum RecordSchema {
   /// The names of each kind. They are read once, because each record needs them.
   private static let namesOfKinds: [Record.Kind: [String]] = {
     let others = [
-      "replayed", "source", "this_refund", "line", "created_at", "brand", "last_four", "says", "next", "age",
+      "replayed", "source", "this_refund", "line", "created_at", "brand", "last_four", "says",
+      "next", "age",
     ]
     let names = linesBelow.mapValues { $0.map(name) }
     func below(_ head: String) -> [String] { names[head] ?? [] }

@@ -83,7 +83,9 @@ struct ConformanceCommand: CommandWork {
       composition.providers.modules,
       config: composition.settings.config
     )
-    if let profile = composition.settings.profileName { settings = Settings(settings, profile: profile) }
+    if let profile = composition.settings.profileName {
+      settings = Settings(settings, profile: profile)
+    }
     if env == .simulator { settings.hide(module.name) }
     let side = try Composition(
       composition.providers,

@@ -38,7 +38,7 @@ extension Action {
   )
 
   static let simulatorSave = Action(
-    .local(.writes),
+    .local(.reads),
     """
     simulator save: save the simulated world to a file
     Writes payments, stored methods, clock and counts of faults to a file for its owner alone, as

@@ -202,7 +202,7 @@ struct SupportCommands: CommandWork {
     ]
     fields["exit"] = word.exit.map { .integer(Int($0)) }
     fields["effect"] = word.effect.map { .string($0.rawValue) }
-    fields["command"] = word.command.map(JSON.string)
+    fields["strikes"] = word.command.map(JSON.string)
     output.show(records.record(.scenario, fields))
   }
 
