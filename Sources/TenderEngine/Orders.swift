@@ -222,7 +222,8 @@ package struct RefundRequest: Sendable {
   /// Whether this asks for an earlier refund again: the same name and amount.
   func isSame(as refund: Operation) -> Bool {
     refund.name == name?.text
-      && (amount.map { $0.minorUnits == refund.amount && !refund.isRest } ?? refund.isRest)
+      && (amount.map { $0.minorUnits == refund.amount && (name != nil || !refund.isRest) }
+        ?? refund.isRest)
   }
 }
 

@@ -221,4 +221,33 @@ import Testing
     let paid = try binary.run("find", "P", "--json").record.text("says")
     #expect(paid == "10.00 GBP of 20.00 GBP paid")
   }
+
+  @Test func `an id that is the reference of another payment names no payment alone`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pay = ["transact", "--test-card", "visa", "--json", "--amount"]
+    let first = try binary.run(pay + ["10", "--reference", "ID1"]).record
+    let id = try #require(first.text("id"))
+    #expect(try binary.run(pay + ["7", "--reference", id]).status == 0)
+    for command in ["payment-status", "cancel", "refund"] {
+      let result = try binary.run(command, id, "--json")
+      #expect(result.status == 6, "\(command): \(result.output)")
+      #expect(result.errorRecord["error"]?["code"] == "ambiguous_reference")
+    }
+    let refunded = try binary.run("refund", "--id", id, "--json").record
+    #expect(refunded["reference"] == "ID1" && refunded["refunded_amount"] == 1000)
+  }
+
+  @Test func `a dry run leaves out the amounts of an unknown payment`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let lost = try binary.run([
+      "transact", "--amount", "10", "--test-card", "visa", "--reference", "PL1", "--json",
+      "--sim-fault", "part2:close-after*1", "--sim-fault", "graphql:http-500*5",
+    ])
+    #expect(lost.status == 9, "\(lost.errors)")
+    let plan = try binary.run("refund", "PL1", "--dry-run", "--json").record["request"]
+    #expect(plan?["plan"] == "look", "\(String(describing: plan))")
+    for name in ["amount", "left", "left_afterwards", "whole"] { #expect(plan?[name] == nil) }
+  }
 }

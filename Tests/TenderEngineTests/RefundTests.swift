@@ -64,6 +64,8 @@ import Testing
     #expect(try till.refund(500, name: "r3") == "6 refund_exceeds")
     #expect(try till.refund(name: "r3") == "refunded, refund 3: succeeded")
     #expect(try till.refund(name: "r3") == "refunded, replayed, refund 3: succeeded")
+    #expect(try till.refund(400, name: "r3") == "refunded, replayed, refund 3: succeeded")
+    #expect(try till.refund(100, name: "r3") == "6 refund_differs")
     #expect(try left(till) == [1000, 0, 0])
     let names = try till.payment()?.reversals.map { $0.name ?? "" }
     #expect(names == ["r1", "r2", "r3"])

@@ -43,7 +43,8 @@ extension Engine {
     let amount = amount(of: order, payment)
     request["amount"] = amount.map(JSON.integer)
     request["currency"] = (payment?.currency?.code).map(JSON.string)
-    if let payment, let amount {
+    // The state of an unknown payment says nothing about what is left.
+    if let payment, let amount, !payment.state.isUnknown {
       request["whole"] = .bool(amount == payment.state.amount)
       request["left"] = .integer(left(payment.state))
       request["left_afterwards"] = .integer(left(after: amount, payment))
@@ -55,7 +56,8 @@ extension Engine {
   private func amount(of order: Order, _ payment: Payment?) -> Int? {
     guard let state = payment?.state else { return order.refundRequest?.amount?.minorUnits }
     return switch order {
-    case .refund(let request): request.amount?.minorUnits ?? left(state)
+    case .refund(let request):
+      request.amount?.minorUnits ?? (state.isUnknown ? nil : left(state))
     case .capture(let amount):
       amount?.minorUnits ?? (state.isHeld ? state.leftToCapture : nil)
     case .cancel: state.isHeld || state.isCaptured ? left(state) : nil

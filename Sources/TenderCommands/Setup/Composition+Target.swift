@@ -58,7 +58,18 @@ extension Composition {
     var filter = PaymentFilter()
     filter.env = try invocation.value(Keys.env)
     filter.provider = invocation[Keys.provider].map(ProviderName.init)
-    let found = try journal().payments(matching: handle, filter: filter)
+    var found = try journal().payments(matching: handle, filter: filter)
+    // The id of a payment may be the reference of another one. --id means the id, if there is one.
+    let identified = found.filter { $0.reference.text != handle }
+    let isID = invocation.exemptIDs.contains(handle)
+    if isID, !identified.isEmpty { found = identified }
+    guard isID || identified.isEmpty || identified.count == found.count else {
+      throw .conflict(
+        "ambiguous_reference",
+        "\(handle.quotedForMessage) is the reference of one payment and the id of another",
+        "for the payment with that id: --id \(handle.shellQuoted); for the other, give its own id"
+      )
+    }
     guard let newest = found.first else { return try target() }
     let places = Set(found.map { "--provider \($0.provider.text) --env \($0.env.rawValue)" })
     guard places.count == 1 else {
