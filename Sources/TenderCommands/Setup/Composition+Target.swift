@@ -67,7 +67,7 @@ extension Composition {
       throw .conflict(
         "ambiguous_reference",
         "\(handle.quotedForMessage) is the reference of one payment and the id of another",
-        "for the payment with that id: --id \(handle.shellQuoted); for the other, give its own id"
+        "for the payment with that id: --id \(handle.shellQuoted); for the other one, pass the id of that one"
       )
     }
     guard let newest = found.first else { return try target() }
