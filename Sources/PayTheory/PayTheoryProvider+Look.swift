@@ -301,9 +301,11 @@ extension PayTheoryProvider {
   }
 
   /// Returns the transaction of a payment that an operator resolved, so that its id is unknown or that of the
-  /// authorization; nil if there is not exactly one.
+  /// authorization; nil if there is not exactly one, or if the id of the transaction is known.
   func resolved(_ progress: Progress, _ graphQL: GraphQL) throws(Fault) -> JSONObject? {
-    let payment = progress.payment
+    let (payment, attempt) = (progress.payment, progress.attempt)
+    guard payment.state.id == nil || attempt.kind == .authorize && payment.state.id == attempt.id
+    else { return nil }
     let found = try graphQL.transactions("reference", payment.reference.text, limit: 50).filter {
       Transactions.isPayment($0) && Transactions.isLive($0) && isSame($0, payment)
         && $0.text("parent_id")?.isEmpty ?? true && $0.text("reference") == payment.reference.text

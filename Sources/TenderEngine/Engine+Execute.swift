@@ -160,9 +160,17 @@ extension Engine {
   ///
   /// Throws `conflict` if the provider shows that. If the provider cannot be asked, the decline counts.
   private func checkDeclined(_ known: Payment) throws(Fault) {
-    guard provider.traits.canLookUp, known.attempt?.state.name == .declined, known.state.id != nil,
-      let shown = try? provider.lookUp(query(of: known, false)),
-      [.succeeded, .processing].contains(shown.state?.name), contradiction(shown, known) == nil
+    guard provider.traits.canLookUp, known.attempt?.state.name == .declined, known.state.id != nil
+    else { return }
+    let shown: Outcome?
+    do throws(Fault) {
+      shown = try provider.lookUp(query(of: known, false))
+    } catch {
+      if error.kind.isStop { throw error }
+      return
+    }
+    guard let shown, [.succeeded, .processing].contains(shown.state?.name),
+      contradiction(shown, known) == nil
     else { return }
     throw known.declinedIsPaid
   }

@@ -109,9 +109,10 @@ struct FlowRunner {
 
   /// Returns the resource after an answer to a creation or a step.
   ///
-  /// Such an answer does not name amount and currency, so an end counts only once a look shows it.
+  /// Such an answer does not name amount and currency. So an end, or an authorization, counts only once a look
+  /// shows it.
   func confirmed(_ answered: Resource, isEffecting: Bool) throws(Fault) -> Resource {
-    guard answered.isEnd else { return answered }
+    guard answered.isEnd || answered.status == "authorized" else { return answered }
     do throws(Fault) {
       return try look(answered.kind, answered.id)
     } catch {

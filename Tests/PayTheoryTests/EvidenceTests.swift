@@ -218,6 +218,46 @@ import Testing
     #expect(try world.charges("S") == 1)
   }
 
+  /// Then the payment has no id, or that of its authorization.
+  @Test(arguments: [false, true])
+  func `a payment that was resolved by hand is refunded`(_ holds: Bool) throws {
+    let world = try World()
+    let order = try world.storedOrder("A", amount: 1000, confirmation: holds)
+    func lost() throws -> Engine {
+      try world.engine(fault: "stored:close-after", exchange: { Deaf(inner: $0) })
+    }
+    if holds {
+      #expect(try world.engine().pay(order).status == .requiresConfirmation)
+      #expect(exit { try lost().confirm(world.latest(), handle: "A", amount: nil) } == 9)
+    } else {
+      #expect(exit { try lost().pay(order) } == 9)
+    }
+    _ = try world.journal.resolve(
+      try #require(try world.latest()),
+      operation: nil,
+      as: .succeeded,
+      reason: "in the portal",
+      world.clock,
+      NeverInterrupted()
+    )
+    #expect(try world.engine().refund(world.latest()).status == .refunded)
+    #expect(try world.books().refunded == 1000)
+  }
+
+  /// Another transaction with the reference is not refunded in the place of the payment's own.
+  @Test func `a payment whose own transaction is not shown is not refunded`() throws {
+    let world = try World()
+    let parts = PartTests()
+    let id = try #require(try parts.paid(world).state.id)
+    let status = exit {
+      try parts.refund(world, 400) { inner in
+        Liar(inner, to: id) { _ in ["transactions": ["items": []]] }
+      }
+    }
+    #expect(status == 5)
+    #expect(try world.books().refunded == 0)
+  }
+
   @Test(arguments: ["merchant_uid", "payment_method"])
   func `an answer about another merchant or stored method decides nothing`(_ member: String) throws
   {
@@ -261,7 +301,7 @@ import Testing
     #expect(try world.books().refunded == 300)
   }
 
-  /// Is unreachable as soon as a reversal was executed.
+  /// Is unreachable as soon as a request that can move money was executed.
   final class Deaf: HTTPExchange {
     private let inner: any HTTPExchange
     private let isOver = Atomic(false)
@@ -276,8 +316,7 @@ import Testing
       guard !isOver.load(ordering: .relaxed) else {
         throw Fault(.notSent, code: "unreachable", "nobody is there")
       }
-      let isReversal = String(decoding: request.body, as: UTF8.self).contains("createReversal")
-      defer { if isReversal { isOver.store(true, ordering: .relaxed) } }
+      defer { if permit != nil { isOver.store(true, ordering: .relaxed) } }
       return try inner.send(request, permit, by: deadline)
     }
   }

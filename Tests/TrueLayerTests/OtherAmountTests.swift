@@ -7,23 +7,13 @@ import TrueLayer
 /// Answers to requests that name another amount or currency, or that do not show a payment yet.
 @Suite struct OtherAmountTests {
   /// Adds a member to the answers of POST requests with this end of their address.
-  struct Adding: HTTPExchange {
-    let inner: any HTTPExchange
-    let path: String
-    let lie: (member: String, value: JSON)
-
-    func send(
-      _ request: HTTPRequest,
-      _ permit: SendPermit?,
-      by deadline: Deadline
-    ) throws(Fault) -> HTTPResponse {
-      var response = try inner.send(request, permit, by: deadline)
-      guard request.method == .post, request.url.hasSuffix("/" + path),
-        var body = JSONReader.read(response.body)?.object
-      else { return response }
+  private static func adding(
+    _ lie: (member: String, value: JSON),
+    to path: String,
+    _ inner: any HTTPExchange
+  ) -> any HTTPExchange {
+    OtherPaymentTests.Edited(inner: inner, path: "/" + path, method: .post) { body in
       body[lie.member] = lie.value
-      response.body = Array(JSONWriter.text(.object(body)).utf8)
-      return response
     }
   }
 
@@ -49,7 +39,7 @@ import TrueLayer
     func engine(lies: Bool) throws -> Engine {
       try world.engine(
         change: FlowTests.bank,
-        wrap: { lies ? Adding(inner: $0, path: "payments", lie: lie) : $0 }
+        wrap: { lies ? Self.adding(lie, to: "payments", $0) : $0 }
       )
     }
     let fault = #expect(throws: Fault.self) {
@@ -79,7 +69,7 @@ import TrueLayer
     let fault = #expect(throws: Fault.self) {
       try world.engine(
         change: FlowTests.bank,
-        wrap: { Adding(inner: $0, path: step.path, lie: lie) }
+        wrap: { Self.adding(lie, to: step.path, $0) }
       ).pay(try world.payment("A"))
     }
     #expect(fault?.exitStatus == step.exit)

@@ -78,10 +78,11 @@ import Testing
     #expect(try world.books("A").made == 1)
   }
 
-  /// Changes the answers to requests with this end of their address.
+  /// Changes the answers to requests with this end of their address, and with this method if one is given.
   struct Edited: HTTPExchange {
     let inner: any HTTPExchange
     let path: String
+    var method: HTTPMethod?
     let edit: @Sendable (_ body: inout JSONObject) -> Void
 
     func send(
@@ -90,9 +91,9 @@ import Testing
       by deadline: Deadline
     ) throws(Fault) -> HTTPResponse {
       var response = try inner.send(request, permit, by: deadline)
-      guard request.url.hasSuffix(path), var body = JSONReader.read(response.body)?.object else {
-        return response
-      }
+      guard request.url.hasSuffix(path), method == nil || method == request.method,
+        var body = JSONReader.read(response.body)?.object
+      else { return response }
       edit(&body)
       response.body = Array(JSONWriter.text(.object(body)).utf8)
       return response
@@ -102,7 +103,7 @@ import Testing
   /// The answers to a creation and to a step name no amount.
   @Test(
     arguments: ["payments", "authorization-flow", "actions/provider-selection", "actions/consent"],
-    ["executed", "settled", "failed"]
+    ["authorized", "executed", "settled", "failed"]
   )
   func `an end in the answer to a step is looked at`(_ path: String, _ status: String) throws {
     let world = try World()
@@ -118,6 +119,24 @@ import Testing
     let again = try world.engine(change: FlowTests.bank).pay(try world.payment("A"))
     #expect(again.status == .succeeded)
     #expect(try world.ledger("A") == (1, 1))
+  }
+
+  /// The bank took the money back (published schema, `PaymentSettled`).
+  @Test func `a settlement that was reversed is returned, and is not refunded`() throws {
+    let world = try World()
+    _ = try world.settled()
+    let payment = try #require(try world.latest("R"))
+    let engine = try world.engine(
+      change: FlowTests.bank,
+      wrap: { Confused(inner: $0, member: "reversed_at", value: "2026-01-05T09:00:00.000Z") }
+    )
+    let fault = #expect(throws: Fault.self) {
+      try engine.refund(payment, handle: "R", try .test(400), idempotencyKey: nil)
+    }
+    #expect(fault?.code == "nothing_to_refund")
+    let seen = try engine.lookUp("R", known: try world.latest("R"))
+    #expect(seen.status == .returned)
+    #expect(try world.latest("R")?.state.leftToRefund == 0)
   }
 
   /// The published schema requires the payee's type.
