@@ -44,8 +44,9 @@ private import Glibc
     crowd { _ in
       for _ in 0..<300 {
         turn.take()
+        // A commit is written before it is counted, as in `Database`.
+        numbers.written.add(1, ordering: .sequentiallyConsistent)
         let number = turn.committed()
-        numbers.written.store(number, ordering: .sequentiallyConsistent)
         turn.end()
         let isOnDisk = turn.waitForDisk(number) {
           // The writes before the start of the sync are on the disk.
