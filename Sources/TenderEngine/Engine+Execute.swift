@@ -378,7 +378,22 @@ extension Fault {
     let isRefund = payment.unknowns.last?.kind == .refund
     fault.hint =
       "do not make another \(isRefund ? "refund" : "payment"). To look only: tender journal resume \(name); "
-      + "to finish this one (this may move money): tender journal resume \(name) --finish"
+      + "to finish the \(payment.unknownWords) (this may move money): tender journal resume \(name) --finish"
     return fault
+  }
+}
+
+extension Payment {
+  /// The last unknown operation and its amount, such as `charge of 12.00 USD`.
+  package var unknownWords: String {
+    guard let operation = unknowns.last else { return "payment" }
+    let noun =
+      switch operation.kind {
+      case .authorize: "hold"
+      case .createMandate: "mandate"
+      case .store: "storing"
+      case .charge, .capture, .void, .refund, .revoke, .payout: operation.kind.rawValue
+      }
+    return operation.amount.map { "\(noun) of \(text(ofMinorUnits: $0))" } ?? noun
   }
 }

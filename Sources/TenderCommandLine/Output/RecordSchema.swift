@@ -105,7 +105,10 @@ package enum RecordSchema {
       "exit": ["type": "integer", "description": "the exit status of the error"],
       "message": ["type": "string", "description": "the failure in one sentence"],
       "hint": ["type": "string", "description": "the next step, such as a command"],
-      "effect": ["enum": ["none", "unknown"], "description": "whether money may have moved"],
+      "effect": [
+        "enum": .array(Fault.Effect.allCases.map { .string($0.rawValue) }),
+        "description": "whether the request moved money: none, unknown, or done",
+      ],
       "retry": [
         "type": "object", "description": "whether and when to run the command again",
         "properties": [

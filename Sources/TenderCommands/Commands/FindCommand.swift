@@ -141,7 +141,10 @@ extension JournalCommands {
     let place = try composition.journalWords()
     let (groups, payments) = counts
     if groups == 0 {
-      output.tell("no duplicates in \(place)")
+      output.tell(
+        "no two alike within \(Verdict.text(ofSeconds: span / 1000)) of each other in \(place); "
+          + "for a longer time: --duplicates=24h"
+      )
     } else {
       let word = groups == 1 ? "group" : "groups"
       output.note("\(payments) payments in \(groups) \(word) in \(place)")
