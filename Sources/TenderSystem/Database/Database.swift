@@ -1,4 +1,4 @@
-private import CSQLite
+private import CLibraries
 private import Synchronization
 package import TenderModel
 
@@ -53,6 +53,7 @@ package final class Database: @unchecked Sendable {
     isDurable: Bool = true
   ) throws(Fault) {
     self.path = path
+    try Libraries.begin()
     var opened: OpaquePointer?
     let flags =
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
