@@ -133,14 +133,14 @@ int tender_sqlite_bind_text(sqlite3_stmt *statement, int index, const char *text
   return api.sqlite3_bind_text(statement, index, text, length, SQLITE_TRANSIENT);
 }
 
-int tender_sqlite_sync_log(sqlite3 *database) {
+sqlite3_file *tender_sqlite_log(sqlite3 *database) {
   sqlite3_file *log = 0;
   int problem = api.sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
-  if (problem != SQLITE_OK)
-    return problem;
-  if (!log || !log->pMethods)
-    return SQLITE_IOERR_FSYNC;
-  return log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+  return problem == SQLITE_OK && log && log->pMethods ? log : 0;
+}
+
+int tender_sqlite_sync(sqlite3_file *log) {
+  return log ? log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) : SQLITE_IOERR_FSYNC;
 }
 
 /// Opens no descriptor of a folder. Then SQLite does not sync it.

@@ -26,8 +26,11 @@ int tender_sqlite_defend(sqlite3 *database);
 /// SQLITE_TRANSIENT is a cast that Swift does not import.
 int tender_sqlite_bind_text(sqlite3_stmt *statement, int index, const char *text, int length);
 
-/// Syncs all commits in the write-ahead log to the disk, of all connections. Returns 0 on success.
-int tender_sqlite_sync_log(sqlite3 *database);
+/// Returns the open write-ahead log of a connection; NULL without one.
+sqlite3_file *tender_sqlite_log(sqlite3 *database);
+
+/// Syncs all commits in a log to the disk, of all connections. Returns 0 on success.
+int tender_sqlite_sync(sqlite3_file *log);
 
 /// Sets whether the first sync of each log also syncs its folder. SQLite does not distinguish an existing log
 /// from a new one, and syncs the folder once in each process. Only a new log needs that.
