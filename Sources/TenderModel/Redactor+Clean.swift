@@ -14,7 +14,7 @@ extension Redactor {
   /// What a byte means for the check, by its value.
   private enum Kind: UInt8 { case plain, digit, separator, suspicious, tokenMark }
 
-  private static let kinds: [Kind] = (0...255).map { byte in
+  private static let kinds: [Kind] = (UInt8.min...UInt8.max).map { byte -> Kind in
     switch byte {
     case _ where DigitRuns.isDigit(byte): .digit
     case _ where DigitRuns.isSeparator(byte): .separator
@@ -45,14 +45,18 @@ extension Redactor {
         case .plain: break
         }
         guard run > 0 else { continue }
-        if run >= 13, unsafe holdsCard(bytes[start..<index], run) { return false }
+        if run >= 13, unsafe holdsCard(bytes[start..<index], isWhole: run == index - start) {
+          return false
+        }
         digits += run
         run = 0
       }
       return true
     }
     guard isReadable else { return false }
-    if run >= 13, unsafe holdsCard(bytes[start...], run) { return false }
+    if run >= 13, unsafe holdsCard(bytes[start...], isWhole: run == bytes.count - start) {
+      return false
+    }
     digits += run
     guard digits < part || known.digits.isEmpty else { return false }
     if known.anywhere.isEmpty { return true }
@@ -60,13 +64,13 @@ extension Redactor {
       && !known.anywhere.mayBegin(in: bytes, where: isOfCodes)
   }
 
-  /// Returns whether bytes from the first of `count` digits on hold a card number.
-  private static func holdsCard(_ bytes: Slice<UnsafeBufferPointer<UInt8>>, _ count: Int) -> Bool {
-    // Digits without separators are one group, such as a time.
-    if unsafe bytes.count == count {
-      return count <= 19
-        && Digits.looksLikeCard(unsafe bytes.lazy.map { $0 - UInt8(ascii: "0") })
-    }
-    return !DigitRuns.cardNumbers(in: unsafe Array(bytes)).isEmpty
+  /// Returns whether bytes from a digit on hold a card number. `isWhole`: all are digits.
+  private static func holdsCard(
+    _ bytes: Slice<UnsafeBufferPointer<UInt8>>,
+    isWhole: Bool
+  ) -> Bool {
+    guard isWhole else { return !DigitRuns.cardNumbers(in: unsafe Array(bytes)).isEmpty }
+    // They are one group, such as a time.
+    return Digits.looksLikeCard(unsafe bytes.lazy.map { $0 - UInt8(ascii: "0") })
   }
 }
