@@ -78,8 +78,27 @@ package enum Base64 {
     guard letters.count % 4 != 1 else { return nil }
     var bits: UInt32 = 0
     var (count, isValid) = (0, true)
+    let whole = letters.count / 4 * 4
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: letters.count * 3 / 4) { bytes, place in
-      for letter in letters {
+      unsafe text.withUnsafeBufferPointer { text in
+        unsafe values.withUnsafeBufferPointer { values in
+          var all: UInt8 = 0
+          for start in stride(from: 0, to: whole, by: 4) {
+            let first = unsafe values[Int(text[start])]
+            let second = unsafe values[Int(text[start + 1])]
+            let third = unsafe values[Int(text[start + 2])]
+            let last = unsafe values[Int(text[start + 3])]
+            all |= first | second | third | last
+            unsafe bytes[place] = first << 2 | second >> 4
+            unsafe bytes[place + 1] = second << 4 | third >> 2
+            unsafe bytes[place + 2] = third << 6 | last
+            place += 3
+          }
+          // Only the value of another letter has the upper bits.
+          isValid = all < 64
+        }
+      }
+      for letter in letters[whole...] {
         let value = values[Int(letter)]
         if value == 0xff { isValid = false }
         bits = bits << 6 | UInt32(value & 63)
