@@ -88,6 +88,11 @@ final class CurlStream: ConnectedStream {
     }
   }
 
+  /// Whether the server has neither sent anything nor closed the connection.
+  fileprivate var isOpen: Bool {
+    do throws(Fault) { return try receiveNow() == nil } catch { return false }
+  }
+
   private func wait(for events: Int32, by deadline: Deadline, hasSent: Bool) throws(Fault) {
     try check(deadline, hasSent: hasSent)
     let left = min(max(deadline.remaining, 0), 60_000)
@@ -164,7 +169,7 @@ final class StreamAhead: @unchecked Sendable {
     unsafe pthread_mutex_lock(lock)
     defer { unsafe pthread_mutex_unlock(lock) }
     while isRunning { unsafe pthread_cond_wait(ended, lock) }
-    guard let stream = try result?.get(), case nil? = try? stream.receiveNow() else { return nil }
+    guard let stream = try result?.get(), stream.isOpen else { return nil }
     return stream
   }
 }
