@@ -44,7 +44,7 @@ package struct Program {
       case .version(let invocation): return version(invocation, environment)
       case .run(let invocation):
         command = invocation.command.name
-        guard SystemRandomness.prepare() else { throw .noRandomness }
+        try Libraries.begin()
         try checkDescriptor(invocation)
         let composition = try compose(
           providers,
@@ -256,9 +256,5 @@ extension Fault {
       "argument \(number) is not UTF-8: \(argument.quotedForMessage)",
       "write it in UTF-8, as a terminal with LC_ALL=C.UTF-8 does"
     )
-  }
-
-  fileprivate static var noRandomness: Fault {
-    Fault(.internal, code: "library_missing", "libsodium finds no randomness")
   }
 }
