@@ -239,7 +239,12 @@ extension Engine {
         $0.result[Operation.dispute] = outcome.dispute.map(JSON.string)
       }
     }
-    let seen = seen(outcome, of: target, state)
+    var seen = seen(outcome, of: target, state)
+    if let strange = strangeRefund(outcome, known) {
+      // Its sum is not trusted either.
+      seen.refunded = nil
+      warning = strange
+    }
     warning = lessRefunded(seen, known) ?? warning
     let isNews =
       seen.providerStatus != known.observed.providerStatus
@@ -248,6 +253,21 @@ extension Engine {
     if isNews || !payment.changed.isEmpty { payment.add(seen) }
     if !payment.changed.isEmpty || !payment.unwritten.isEmpty { payment.updatedAt = now }
     return (payment, warning)
+  }
+
+  /// A warning about a refund of this journal that is shown with another amount.
+  private func strangeRefund(_ outcome: Outcome, _ known: Payment) -> String? {
+    for refund in outcome.refunds {
+      guard let amount = refund.amount,
+        let own = known.reversals.first(where: {
+          $0.id == refund.id && $0.effectiveAmount != amount
+        })
+      else { continue }
+      return
+        "the answer names \(known.text(ofMinorUnits: amount)) for the refund \(refund.id) and was "
+        + "not recorded: the refund is of \(known.text(ofMinorUnits: own.effectiveAmount))"
+    }
+    return nil
   }
 
   /// A warning that the provider counts less as refunded than the journal, once the provider cannot lag any

@@ -51,6 +51,13 @@ extension TrueLayerProvider {
     let statement = try Creation.statement(request.statement, orFrom: reference.text)
     let payment = try runner(progress).look(.payment, try id(of: progress))
     guard payment.status == "settled", !payment.isReversed else {
+      // It was settled before, so this answer is older.
+      if progress.payment.providerStatus == "settled", !payment.isReversed {
+        throw .unexpectedBehaviour(
+          "a settled payment as \(payment.status); nothing was sent",
+          traceID: payment.traceID
+        )
+      }
       throw .nothingToRefund(progress.payment)
     }
     var body: JSONObject = [:]
