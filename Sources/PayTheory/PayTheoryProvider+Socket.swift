@@ -183,10 +183,21 @@ extension PayTheoryProvider {
     _ progress: Progress
   ) throws(Fault) -> Outcome {
     let (conversation, requests) = try begin(progress)
-    let answer = try conversation.ask("host:barcode", wanting: ["barcode_complete"], nil) {
-      requests.barcode(order, payer, &$0)
+    do throws(Fault) {
+      let answer = try conversation.ask("host:barcode", wanting: ["barcode_complete"], nil) {
+        requests.barcode(order, payer, &$0)
+      }
+      return try Replies.barcode(answer.body, order: order)
+    } catch {
+      // The request takes no money, but the payer of a barcode can.
+      guard error.kind == .expired || error.kind == .providerError else { throw error }
+      var fault = error
+      fault.message = "no barcode was received: \(error.message)"
+      fault.hint =
+        "if Pay Theory made one, its payer can still pay it. To look only: tender payment-status "
+        + "\(progress.payment.shellReference); the same command makes another barcode"
+      throw fault
     }
-    return try Replies.barcode(answer.body, order: order)
   }
 
   func tokenize(_ order: TokenOrder, _ progress: Progress) throws(Fault) -> Outcome {

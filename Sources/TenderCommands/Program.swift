@@ -41,7 +41,14 @@ package struct Program {
         let provider = try? Settings(invocation, environment, providers.modules).provider()
         let text = try HelpText(catalogue, for: provider?.text).text(for: words)
         return Pager.show(text, environment) ? 0 : put(text)
-      case .version(let invocation): return version(invocation, environment)
+      case .version(let invocation):
+        if let output = invocation?[Keys.output], ["raw", "csv"].contains(output) {
+          throw .badOptions(
+            "tender version has no --output \(output)",
+            hint: "use --output jsonl"
+          )
+        }
+        return version(invocation, environment)
       case .run(let invocation):
         command = invocation.command.name
         try Libraries.begin()

@@ -333,11 +333,20 @@ extension Engine {
       fault.hint = "to look only: tender \(noun)-status \(progress.payment.shellReference)"
     }
     let before = progress.before
-    var after = try driver.failed(fault, progress.payment, progress.sequence, before: before)
+    var kept = fault
+    if fault.kind == .interrupted, interruption.hasExpired {
+      // No signal came. The record of the command says the same.
+      kept = .stopped(
+        by: .pending,
+        effect: fault.effect,
+        underWay: fault.effect == .none ? "nothing is under way" : "a request was under way"
+      )
+      kept.result = fault.result
+    }
+    var after = try driver.failed(kept, progress.payment, progress.sequence, before: before)
     after.updatedAt = clock.now
     let note =
-      fault.effect == .unknown
-      ? "result unknown: \(fault.code)" : "ended with no effect: \(fault.code)"
+      (fault.effect == .unknown ? "result unknown: " : "ended with no effect: ") + kept.code
     do throws(Fault) {
       _ = try journal.conclude(&after, progress.sequence, note: progress.note(note), isLast: true)
       say(after.state.status.rawValue)

@@ -134,6 +134,23 @@ package struct Report: Sendable, Priced {
   /// Whether the command that made the payment accepted a part of its amount.
   package var acceptedPart: Bool { payment?.attempt?.content[Operation.allowPartial] == true }
 
+  /// The report of the payment as it was after the operation of a replayed command; nil for any other command.
+  package var then: Report? {
+    guard replayed == true, let payment, let operation, operation.effect == .done else {
+      return nil
+    }
+    let earlier = Payment(
+      key: payment.key,
+      kind: payment.kind,
+      merchant: payment.merchant,
+      operations: payment.operations.filter { $0.sequence <= operation.sequence },
+      at: payment.createdAt
+    )
+    var report = Report(earlier, operation, replayed: true)
+    report.currency = currency
+    return report.ended(acceptsPart: acceptedPart)
+  }
+
   /// Returns the report with the provider's answer. The journal may lack parts of that answer.
   func showing(_ outcome: Outcome) -> Report {
     var report = self

@@ -225,7 +225,7 @@ extension Fault.Kind {
     case .partPaid: "less than the requested amount was approved, and charged"
     case .interrupted: "stopped by Ctrl-C; the journal is consistent"
     case .hungUp: "stopped by SIGHUP, terminal closed; the journal is consistent"
-    case .terminated: "stopped by SIGTERM; the journal is consistent"
+    case .terminated: "stopped by SIGTERM or SIGQUIT; the journal is consistent"
     }
   }
 }

@@ -89,6 +89,7 @@ final class Composition: Session {
     self.signals = signals
     self.settings = settings
     self.redactor = redactor
+    try settings.checkTyped { redactor.learn($0) }
     output = try Output(settings, redactor)
     output.patience = Console.Patience { signals.wish != nil }
     for id in settings.invocation.exemptIDs { redactor.exempt(id) }
