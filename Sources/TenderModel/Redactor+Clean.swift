@@ -71,6 +71,6 @@ extension Redactor {
   ) -> Bool {
     guard isWhole else { return !DigitRuns.cardNumbers(in: unsafe Array(bytes)).isEmpty }
     // They are one group, such as a time.
-    return Digits.looksLikeCard(unsafe bytes.lazy.map { $0 - UInt8(ascii: "0") })
+    return unsafe Digits.looksLikeCard(bytes.lazy.map { $0 - UInt8(ascii: "0") })
   }
 }
