@@ -51,6 +51,7 @@ package final class CommitGroup: @unchecked Sendable {
   /// Waits for the connection. A thread may take it several times.
   package func take() { unsafe pthread_mutex_lock(lock) }
 
+  /// Gives the connection to the next thread.
   package func end() { unsafe pthread_mutex_unlock(lock) }
 
   private func guarded<Result>(_ body: () -> Result) -> Result {

@@ -322,11 +322,11 @@ package final class Database: @unchecked Sendable {
       if !isFirst { try query("RELEASE own") }
       return (result, group.join(needsDisk: isDurable))
     } catch {
+      let problem = fault()
       if isFirst {
         try? execute("ROLLBACK")
       } else if (try? execute("ROLLBACK TO own; RELEASE own")) == nil {
         // Some errors, such as a full disk, end the whole transaction.
-        let problem = error.code == "state_unusable" ? error : fault()
         try? execute("ROLLBACK")
         group.lose(problem)
       }
