@@ -33,6 +33,7 @@ package struct Program {
     var subject = RecordSubject()
     var command = "tender"
     var now = 0
+    var patience: Console.Patience?
     do throws(Fault) {
       if let garbled { throw .garbled(garbled, arguments[garbled - 1]) }
       switch try Parser(catalogue).parse(arguments) {
@@ -62,6 +63,7 @@ package struct Program {
         )
         defer {
           (now, subject) = (composition.clock.now, composition.subject)
+          patience = composition.output.patience
           composition.shared.keepTime()
         }
         return try work(composition)
@@ -74,7 +76,8 @@ package struct Program {
         record: record,
         isTable: !machineReadable,
         redactor: redactor,
-        environment: environment
+        environment: environment,
+        patience
       )
       return error.exitStatus
     }
@@ -134,6 +137,7 @@ package struct Program {
     machineReadable: Bool
   ) throws(Fault) -> Composition {
     let settings = try Settings(invocation, environment, providers.modules)
+    try checkNewFiles(invocation)
     try checkTrace(settings)
     // The order matters, and both come before any thread. The restrictions of this process must not apply to
     // these helpers.
@@ -151,7 +155,8 @@ package struct Program {
         record: Records(command: invocation.command.name, now: time).record(fault),
         isTable: !machineReadable,
         redactor: redactor,
-        environment: Environment()
+        environment: Environment(),
+        Console.Patience { true }
       )
       // `exit` would run handlers while the other thread works.
       _exit(fault.exitStatus)
@@ -164,6 +169,18 @@ package struct Program {
       browser: browser,
       containment: containment
     )
+  }
+
+  /// Throws `usage` if a new file would have the name that stands for standard output elsewhere.
+  private static func checkNewFiles(_ invocation: Invocation) throws(Fault) {
+    let command = invocation.command
+    let options = command.options.filter { $0.completion == .newFiles }
+    for option in options where invocation.values[option.name]?.contains("-") == true {
+      throw .noFileName("--" + option.name)
+    }
+    if command.operands.first?.completion == .newFiles, invocation.operands.first == "-" {
+      throw .noFileName(command.name)
+    }
   }
 
   /// Throws `usage` if the trace would be written into the state folder, or into a file that the command reads.
@@ -263,5 +280,9 @@ extension Fault {
       "argument \(number) is not UTF-8: \(argument.quotedForMessage)",
       "write it in UTF-8, as a terminal with LC_ALL=C.UTF-8 does"
     )
+  }
+
+  fileprivate static func noFileName(_ name: String) -> Fault {
+    .badFile("\(name): '-' is not a file", hint: "name a file; ./- is one with this name")
   }
 }
