@@ -269,12 +269,8 @@ extension Fault {
   }
 
   static func unknownReceipt(_ payment: Payment, _ receipt: String) -> Fault {
-    Fault(
-      .notFound,
-      code: "payment_not_found",
-      "Pay Theory does not know \(receipt.quotedForMessage)",
-      hint: "see: tender journal show \(payment.shellReference)"
-    )
+    // The journal has it, so a look-up lags.
+    .unreadable("\(receipt.quotedForMessage) is not shown yet")
   }
 
   fileprivate static func aboveRest(_ payment: Payment, left: Int) -> Fault {

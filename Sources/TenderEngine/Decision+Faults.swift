@@ -259,7 +259,12 @@ extension Payment {
     case .succeeded:
       return
         "\(amount) of \(name) was \(isRefund ? "refunded to the card" : "paid")"
-    case .declined: return "\(payment) was declined, and nothing was charged"
+    case .declined:
+      // A later look may have shown that it was charged after all.
+      return observed.providerStatus.map {
+        "\(payment) was declined, and \(provider.text) has it as \($0) now"
+      }
+        ?? "\(payment) was declined, and nothing was charged"
     case .cancelled: return "\(payment) is cancelled"
     case .refunded: return "\(text(ofMinorUnits: state.refunded)) of \(name) was paid and refunded"
     case .partiallyRefunded:

@@ -146,12 +146,18 @@ extension Engine {
   private func change(_ checked: CheckedOrder) throws(Fault) -> Report {
     let (found, handle) = (checked.payment, checked.handle)
     let reference = found?.reference ?? Reference(stored: handle)
-    guard found != nil || provider.isID(handle) else { throw .unknownHandle(handle) }
+    guard found != nil || provider.isID(handle) else { throw try unknown(handle) }
     let lock = try checked.isUnderWay ? holdStopping(reference) : hold(reference)
     defer { withExtendedLifetime(lock) {} }
     if checked.isUnderWay { journal.forgetStop(key(reference)) }
     if found == nil { try adopt(checked) }
     return try execute(checked, on: key(reference))
+  }
+
+  /// The refusal of an unknown payment. A journal that lost entries does not say that there is none.
+  func unknown(_ handle: String) throws(Fault) -> Fault {
+    try journal.checkWhole()
+    return .unknownHandle(handle)
   }
 
   /// Adds a payment made elsewhere to the journal, with its id as its reference.
@@ -213,7 +219,7 @@ extension Engine {
       known = checked.payment
       guard known != nil else {
         // A payment made elsewhere would be looked up first.
-        guard provider.isID(checked.handle) else { throw .unknownHandle(checked.handle) }
+        guard provider.isID(checked.handle) else { throw try unknown(checked.handle) }
         return switch checked.order.kind {
         case .void: .void
         case .refund: .refund

@@ -22,9 +22,7 @@ extension Engine {
         }
         if fault.cause == .nothingHeld { fault.result = provider.nothingHeld }
         throw payment.map { completed(fault, for: $0) } ?? fault
-      case (_, nil):
-        try journal.checkWhole()
-        throw .unknownHandle(key.reference.text)
+      case (_, nil): throw try unknown(key.reference.text)
       case (.replay(let sequence), let known?):
         try checkKey(checked.options.idempotencyKey, of: known, sequence)
         let own = finished?.sequence == sequence ? finished : nil
