@@ -106,6 +106,7 @@ package struct Traits: Sendable {
 }
 
 extension Provider {
+  /// Without a value of its own, a provider has that of the settings.
   package static var lateWindow: Int { 0 }
 
   package func owns(_ payment: Payment) -> Bool { payment.merchant == merchant }

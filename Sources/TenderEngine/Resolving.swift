@@ -53,7 +53,7 @@ extension Journal {
     let now = clock.now
     let left = lateWindow - clock.elapsed(since: operation)
     if operation.isUnknown, [.failed, .declined, .cancelled, .expired].contains(state), left > 0 {
-      throw payment.mayStillAppear(operation, as: status, until: now + left)
+      throw payment.mayStillAppear(operation, as: status, until: now + left, in: left)
     }
     try payment.change(operation.sequence) { operation throws(Fault) in
       try operation.move(.resolve, to: state, at: now)
@@ -108,16 +108,19 @@ extension Payment {
   fileprivate func mayStillAppear(
     _ operation: Operation,
     as status: Status,
-    until end: Int
+    until end: Int,
+    in milliseconds: Int
   ) -> Fault {
-    .conflict(
+    var fault = Fault.conflict(
       "may_still_appear",
       "the \(text(of: operation)) \(operation.kind.rawValue.replacing("_", with: " ")) of "
         + "\(reference.quotedForMessage) can still appear at \(provider.text) until "
         + "\(Timestamp.text(end)); nothing was changed",
       "to look only: tender journal resume \(unknownReference); then: tender journal resolve "
         + "\(unknownReference) --as \(status.rawValue) --reason TEXT"
-    )
+    ).retried(after: (milliseconds + 999) / 1000)
+    fault.again = .later
+    return fault
   }
 }
 

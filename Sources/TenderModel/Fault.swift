@@ -210,7 +210,7 @@ extension Fault.Kind {
     case .notFound: "no such payment, mandate, token or reference"
     case .conflict: "the state forbids it, or the reference has other content"
     case .rejected: "the provider refused the request; nothing was created"
-    case .pending: "--wait ran out first, or an input that only the payer can give is missing"
+    case .pending: "--wait or --deadline ran out, or an input of the payer is missing"
     case .unknown: "a request that can move money was sent; its result is unknown"
     case .notSent: "nothing was sent; it is safe to retry"
     case .providerError: "429, 5xx, no answer or an unreadable one; no money moved"

@@ -375,6 +375,29 @@ extension FindTests {
   }
 }
 
+/// The width of tables.
+@Suite struct NarrowTests {
+  @Test(arguments: [60, 80], [["find"], ["journal", "show", "A"], ["payment-status", "A"]])
+  func `no line is too long for its words`(_ width: Int, _ words: [String]) throws {
+    var binary = try Binary()
+    defer { binary.remove() }
+    let card = "--test-card visa --payor email=someone.with.a.long.name@example.com"
+    for line in [
+      "transact --amount 9 \(card) --reference A", "refund A --amount 2 --refund-reference part-1",
+      "refund A --amount 3 --refund-reference part-2",
+    ] {
+      #expect(try binary.run(line: line).status == 0)
+    }
+    binary.variables["COLUMNS"] = String(width)
+    let table = try binary.run(words + ["--output", "table"])
+    #expect(table.status == 0)
+    for line in table.output.split(separator: "\n") {
+      #expect(line.count <= width, "\(line)")
+    }
+    #expect(table.output.contains("paytheory"))
+  }
+}
+
 /// The same searches in a journal in PostgreSQL.
 @Suite(
   .enabled(if: PostgresCluster.isAvailable, Comment(rawValue: PostgresCluster.isMissing)),

@@ -59,7 +59,8 @@ import Testing
     guard hints.indices.contains(index) else { return }
     var shell = binary
     shell.variables["PATH"] = Binary.products.path + ":/usr/bin:/bin"
-    let line = hints[index] + " --deadline 5s --json </dev/null"
+    let isHelp = hints[index].hasPrefix("tender help")
+    let line = hints[index] + (isHelp ? "" : " --deadline 5s") + " --json </dev/null"
     shell.program = "/bin/sh"
     let result = try shell.run(["-c", line])
     #expect(
@@ -199,10 +200,10 @@ import Testing
         default:
           var words = pick(Self.more, &random)
           if !words.contains("--all") { words.append("--id=" + reference) }
-          let asks = words.contains("--online") || !["find", "show"].contains(words[0])
-          if !words.contains("--dry-run"), asks,
-            words.prefix(2) != ["journal", "show"], random.below(3) == 0
-          {
+          let isLocal =
+            words[0] == "find" && !words.contains("--online")
+            || words[0] == "journal" && ["show", "resolve"].contains(words[1])
+          if !words.contains("--dry-run"), !isLocal, random.below(3) == 0 {
             words += ["--sim-fault", pick(Self.faults[provider] ?? [], &random)]
           }
           commands.append(words)

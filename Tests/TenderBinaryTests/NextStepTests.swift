@@ -59,6 +59,10 @@ import Testing
       let early = try run(binary, "journal resolve A --as \(status) --reason console --yes")
       #expect(early.status == 6, "\(early.output)")
       #expect(early.errorRecord["error"]?["code"] == "may_still_appear")
+      #expect(early.errorRecord["error"]?["retry"]?["class"] == "later")
+      #expect(
+        (880...900).contains(early.errorRecord["error"]?["retry"]?["after"]?.wholeNumber ?? 0)
+      )
       #expect(
         early.errorRecord["error"]?["message"]?.text?.hasPrefix(
           "the 9.00 USD charge of 'A' can still appear at paytheory until 20"

@@ -105,8 +105,9 @@ import Testing
         .replacing(/\u{1b}\[[0-9;]*[A-Za-z]/, with: "")
         .replacing(/[^\n]*\r(?!\n)/, with: "")
         .replacing(binary.home.path, with: "HOME")
-        .replacing(/(?m)[ ]{2}[\w.-]+@[\w.-]+$/, with: "  WHO")
-        .replacing(/\d+ (days|h|min|s) ago/, with: "N days ago")
+        // These differ in length, and end what may be broken before them.
+        .replacing(/(?m)(?:[ ]{2}|\n[ ]{19})[\w.-]+@[\w.-]+$/, with: "  WHO")
+        .replacing(/(?:\n[ ]{3})? · \d+ (days|h|min|s) ago/, with: " · N days ago")
         .replacing(/"?at +20[2-9]\d-\d\d-\d\dT[0-9:]+Z/, with: "at  TIME")
         .replacing(/20(2[6-9]|[3-9]\d)-(?!01-01T09)\d\d-\d\dT[0-9:.]+Z/, with: "TIME")
       let path = "\(folder)/\(name).txt"

@@ -26,7 +26,7 @@ package enum Table {
     }.joined(separator: "\n") + "\n"
   }
 
-  /// Returns a value on several lines without broken words. A command stays on one line, so that it can be
+  /// Returns a sentence, or an entry of a list, on several lines without broken words. A command stays on one line, so that it can be
   /// pasted.
   private static func folded(
     _ line: (name: String, value: String),
@@ -34,10 +34,16 @@ package enum Table {
     _ width: Int
   ) -> String {
     let name = line.name.drop { $0 == " " }
-    guard prose.contains(String(name)), DisplayWidth.columns(line.value) > width - column else {
-      return line.value
-    }
-    let lines = HelpText.wrapped(line.value, indent: column, width: width)
+    let isEntry = name == "-" || name.allSatisfy(\.isNumber)
+    guard isEntry || prose.contains(String(name)),
+      DisplayWidth.columns(line.value) > width - column
+    else { return line.value }
+    let lines = HelpText.wrapped(
+      line.value,
+      indent: column,
+      width: width,
+      at: isEntry ? "  " : " "
+    )
     return String(lines.joined(separator: "\n").dropFirst(column))
   }
 

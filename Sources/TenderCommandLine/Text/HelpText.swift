@@ -156,18 +156,23 @@ package struct HelpText {
     _ text: String,
     indent: Int,
     hang: Int = 0,
-    width: Int = Self.width
+    width: Int = Self.width,
+    at separator: String = " "
   ) -> [String] {
     var lines: [String] = []
     var line = String(repeating: " ", count: indent)
     var isEmpty = true
-    for word in text.split(separator: " ", omittingEmptySubsequences: false) {
-      if !isEmpty, line.count + 1 + word.count > width {
+    let words = text.replacing(separator, with: "\0").split(
+      separator: "\0",
+      omittingEmptySubsequences: false
+    )
+    for word in words {
+      if !isEmpty, line.count + separator.count + word.count > width {
         lines.append(line)
         line = String(repeating: " ", count: indent + hang)
         isEmpty = true
       }
-      line += isEmpty ? String(word) : " " + word
+      line += isEmpty ? String(word) : separator + word
       isEmpty = false
     }
     return lines + [line]

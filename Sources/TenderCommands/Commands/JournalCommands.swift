@@ -246,7 +246,7 @@ extension Composition {
   /// Shows a verdict as sentences, or a record.
   func show(_ verdict: Verdict, _ record: () -> Record) {
     guard output.isTable else { return output.show(record()) }
-    let lines = verdict.lines.map { completed($0, for: verdict.subject) }
+    let lines = verdict.lines(width: output.width).map { completed($0, for: verdict.subject) }
     output.put(output.redactor.redact(lines.joined(separator: "\n")) + "\n")
   }
 }

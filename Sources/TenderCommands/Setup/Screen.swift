@@ -39,7 +39,8 @@ extension Composition {
     let next = verdict.next.map { "next: " + Printable.text(completed($0, for: subject)) }
     // The next command goes to a separate line if one line is too short.
     let isWide = line.count + 3 + (next?.count ?? 0) > output.width
-    let text = [line, next].compactMap(\.self).joined(separator: isWide ? "\n" : " · ")
+    let words = HelpText.wrapped(line, indent: 0, width: output.width).joined(separator: "\n")
+    let text = [words, next].compactMap(\.self).joined(separator: isWide ? "\n" : " · ")
     output.put(output.redactor.redact(text) + "\n")
     guard !invocation.has(Keys.all) else { return output.show(record, hidden: ["command"]) }
     var paths = Self.facts

@@ -1,3 +1,4 @@
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
@@ -259,20 +260,27 @@ struct Verdict {
     report.kind == .mandate ? "tender mandate-status" : "tender payment-status"
   }
 
-  /// Three or four lines of text.
-  var lines: [String] {
+  /// Three or more lines of text of at most a width. Words stay whole. A command stays on one line, so that it
+  /// can be pasted.
+  func lines(width: Int) -> [String] {
     let name = Printable.text(report.reference?.text ?? report.id ?? "")
     var place = [report.provider.text, report.env.rawValue]
     if let lastFour = report.lastFour { place.append("…\(Printable.text(lastFour))") }
     if let customer { place.append(Printable.text(customer)) }
     if let id = report.id { place.append(Printable.text(id)) }
-    var lines = ["\(name)  \(Printable.text(words))"]
+    // The age stays together.
+    let ago = "· \(Self.text(ofSeconds: age)) ago".replacing(" ", with: "\u{a0}")
+    var lines = HelpText.wrapped(
+      "\(name)  \(Printable.text(words))" + (report.createdAt == nil ? "" : " " + ago),
+      indent: 0,
+      hang: 4,
+      width: width
+    ).map { $0.replacing("\u{a0}", with: " ") }
     if let time = report.createdAt {
-      lines[0] += " · \(Self.text(ofSeconds: age)) ago"
       let utc = Timestamp.text(time)
       lines.append("    " + (Environment.localText(time).map { "\($0) (\(utc))" } ?? utc))
     }
-    lines.append("    \(place.joined(separator: " · "))")
+    lines += HelpText.wrapped(place.joined(separator: " · "), indent: 4, width: width, at: " · ")
     if let next { lines.append("    next: \(Printable.text(next))") }
     return lines
   }
