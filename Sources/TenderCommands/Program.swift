@@ -42,10 +42,17 @@ package struct Program {
         let provider = try? Settings(invocation, environment, providers.modules).provider()
         let text = try HelpText(catalogue, for: provider?.text).text(for: words)
         return Pager.show(text, environment) ? 0 : put(text)
-      case .version(let invocation): return version(invocation, environment)
+      case .version(let invocation):
+        if let output = invocation?[Keys.output], ["raw", "csv"].contains(output) {
+          throw .badOptions(
+            "tender version has no --output \(output)",
+            hint: "use --output jsonl"
+          )
+        }
+        return version(invocation, environment)
       case .run(let invocation):
         command = invocation.command.name
-        guard SystemRandomness.prepare() else { throw .noRandomness }
+        try Libraries.begin()
         try checkDescriptor(invocation)
         let composition = try compose(
           providers,
@@ -277,9 +284,5 @@ extension Fault {
 
   fileprivate static func noFileName(_ name: String) -> Fault {
     .badFile("\(name): '-' is not a file", hint: "name a file; ./- is one with this name")
-  }
-
-  fileprivate static var noRandomness: Fault {
-    Fault(.internal, code: "library_missing", "libsodium finds no randomness")
   }
 }

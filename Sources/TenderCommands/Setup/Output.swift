@@ -53,6 +53,9 @@ final class Output {
       throw .badValue("TENDER_OUTPUT", text, hint: "it is one of auto, table, jsonl, json")
     }
     let fields = (invocation[Keys.fields] ?? "").split(separator: ",").map(String.init)
+    if fields.isEmpty, invocation.has(Keys.fields) {
+      throw .badValue("--fields", invocation[Keys.fields] ?? "", hint: "such as --fields id,status")
+    }
     try FieldChoice.check(fields)
     self.fields = fields
     isRaw = !invocation.has(Keys.json) && invocation[Keys.output] == "raw"
