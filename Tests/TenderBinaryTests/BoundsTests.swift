@@ -93,7 +93,8 @@ private import Glibc
       ["journal", "accept", "--reason", "x", "--yes"],
       ["find"], ["explain", "work"], ["payment-status", "A"], ["confirm", "A"], ["cancel", "A"],
       ["refund", "A"], ["doctor"], ["simulator", "reset"], ["tokenize", "--test-card", "visa"],
-      pay + ["--dry-run"], ["__complete", "fish", "journal", "show", ""],
+      pay + ["--dry-run"], ["simulator", "learn", "trace"],
+      ["__complete", "fish", "journal", "show", ""],
     ]
   )
   func `opens nothing of the home but its own folder, at the first run too`(
@@ -146,6 +147,10 @@ private import Glibc
     #expect(taken["read \(notes)"] == 0)
     #expect(taken["write \(notes)"] == EACCES)
     #expect(taken["make \(place.foreign)"] == EACCES)
+    let learned = try place.report(["simulator", "learn", notes])
+    #expect(learned["read \(notes)"] == 0)
+    #expect(learned["write \(notes)"] == EACCES)
+    #expect(learned["read \(place.secret)"] == EACCES)
     let marked = try place.report(Self.pay + ["--state-dir", place.foreign + "/state"])
     #expect(marked["make \(place.foreign)"] == EACCES)
     let mark = place.foreign + "/.state.tender-mark"
@@ -364,15 +369,68 @@ private import Glibc
 
   // The manual.
 
-  /// Each kind of command in the manual, with one command of that kind.
-  private static let rows: [(name: String, words: [String])] = [
-    ("payment, simulated", pay),
-    ("payment elsewhere", ["transact", "--env", "sandbox", "--amount", "5"]),
-    ("look-up", ["payment-status", "A"]), ("find, journal", ["journal", "list"]),
-    ("journal resume", ["journal", "resume", "--all"]), ("batch", ["batch", "-"]),
-    ("simulator serve", ["simulator", "serve", "--port", "8085"]),
-    ("completion", ["__complete", "fish", "journal", "show", ""]),
+  /// Each kind of command in the manual, with the commands of that kind.
+  private static let rows: [(name: String, lines: [String])] = [
+    ("payment, simulated", [pay.joined(separator: " "), "tokenize --test-card visa"]),
+    (
+      "payment elsewhere",
+      ["transact --env sandbox --amount 5", "tokenize --env sandbox --test-card visa", "confirm A"]
+    ),
+    ("look-up", ["payment-status A", "mandate-status A", "cancel A", "refund A"]),
+    (
+      "find, journal",
+      [
+        "find", "totals", "explain A", "journal list", "journal show A", "journal export",
+        "journal import trace", "journal migrate", "journal prune --before 2020-01-01 --yes",
+        "journal verify", "journal backup work/copy", "journal accept --reason x --yes",
+        "journal resolve A --as failed --reason x --yes",
+      ]
+    ),
+    ("journal resume", ["journal resume --all"]), ("batch", ["batch -"]),
+    ("simulator serve", ["simulator serve --port 8085"]),
+    (
+      "simulator learn",
+      [
+        "simulator learn trace", "simulator show", "simulator requests", "simulator advance 1h",
+        "simulator save work/world", "simulator load work/world", "simulator reset",
+      ]
+    ),
+    ("completion", ["__complete fish journal show A"]),
   ]
+  /// Those whose providers decide. On the simulator they are like a look-up in the journal.
+  private static let chosen = ["doctor", "conformance"]
+  /// Those that read neither journal nor provider.
+  private static let unlimited = [
+    "providers", "schema", "completion", "help", "version", "journal grants",
+    "simulator scenarios", "config show", "config check",
+  ]
+
+  /// All commands, as a shell completes them.
+  private func commands(_ binary: Binary) throws -> Set<String> {
+    func words(_ typed: String...) throws -> [String] {
+      try binary.run(["__complete", "fish"] + typed + [""]).output.split(separator: "\n")
+        .compactMap { $0.split(separator: "\t").first.map(String.init) }
+    }
+    let groups = ["journal", "simulator", "config"]
+    var all = Set(try words().filter { !groups.contains($0) })
+    for group in groups { all.formUnion(try words(group).map { "\(group) \($0)" }) }
+    return all
+  }
+
+  /// The report of a command line, in a home with one payment.
+  private func report(_ line: String) throws -> (found: [String: Int32], place: Place) {
+    let place = try Place()
+    let words = line.split(separator: " ").map(String.init)
+    _ = try place.binary.run(Self.pay)
+    place.binary.variables["TENDER_BOUNDS_EXEC"] = "1"
+    guard words.contains("serve") else { return (try place.report(words, input: ""), place) }
+    try? FileManager.default.removeItem(atPath: place.home + "/report")
+    let (process, output, _) = try place.binary.start(words + ["--json"])
+    _ = output.read(until: "\n")
+    process.terminate()
+    process.waitUntilExit()
+    return (try place.read(), place)
+  }
 
   private func cells(_ found: [String: Int32], _ place: Place) -> [String] {
     func isOpen(_ what: String) -> Bool {
@@ -403,22 +461,22 @@ private import Glibc
     var table = [
       ["command", "files", "runs", "connects", "listens", "sockets", "signals"]
     ]
-    for (name, words) in Self.rows {
-      let place = try Place()
-      _ = try place.binary.run(Self.pay)
-      place.binary.variables["TENDER_BOUNDS_EXEC"] = "1"
-      var found: [String: Int32]
-      if words.contains("serve") {
-        let (process, output, _) = try place.binary.start(words + ["--json"])
-        _ = output.read(until: "\n")
-        process.terminate()
-        process.waitUntilExit()
-        found = try place.read()
-      } else {
-        found = try place.report(words, input: "")
+    var known = Set(Self.unlimited + Self.chosen)
+    for (name, lines) in Self.rows {
+      for (index, line) in lines.enumerated() {
+        let (found, place) = try report(line)
+        let row = [name] + cells(found, place)
+        if index == 0 { table.append(row) }
+        #expect(row == table.last, "\(line)")
+        let words = line.split(separator: " ").map(String.init)
+        known.formUnion([words[0], words.prefix(2).joined(separator: " ")])
       }
-      table.append([name] + cells(found, place))
     }
+    for line in Self.unlimited {
+      #expect(try report(line).found.isEmpty, "\(line) is limited")
+    }
+    let missing = try commands(Binary()).subtracting(known)
+    #expect(missing.isEmpty, "no row has \(missing)")
     let widths = table[0].indices.map { column in table.map { $0[column].count }.max() ?? 0 }
     let lines = table.map { row in
       var line = ""

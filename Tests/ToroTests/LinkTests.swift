@@ -75,6 +75,9 @@ final class ScriptedReader: ByteStream, DeviceExchange, @unchecked Sendable {
   ) throws -> (result: JSONObject, exit: Int32, world: ToroWorld) {
     let world = try ToroWorld()
     let engine = try world.engine(devices: reader, interruption: interruption)
+    if let inner = world.wire.inner {
+      world.wire.inner = Heedful(inner: inner, interruption: interruption)
+    }
     let order = try world.sale()
     do throws(Fault) {
       let report = try engine.sell(order)
@@ -265,6 +268,21 @@ final class ScriptedReader: ByteStream, DeviceExchange, @unchecked Sendable {
       // No sale exists that was not reported to the caller.
       if exit != 0 { #expect(try world.ledger().standing == 0) }
     }
+  }
+}
+
+/// A gateway that sends nothing while a signal is not acknowledged, as the real client does.
+private struct Heedful: HTTPExchange {
+  let inner: any HTTPExchange
+  let interruption: any Interruption
+
+  func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
+    try interruption.check()
+    return try inner.send(request, permit, by: deadline)
   }
 }
 

@@ -12,6 +12,9 @@ extension FuzzTarget {
   /// secret, and no answer may end the process.
   static let adapters: [FuzzTarget] = [
     FuzzTarget("paytheory", bytes: AdapterRun.seeds) { AdapterRun($0).payTheory() },
+    FuzzTarget("toro-answers", bytes: AnsweredGateway.recorded) {
+      AdapterRun([]).toroAnswers(of: AnsweredGateway($0))
+    },
     FuzzTarget("toro-gateway", bytes: AdapterRun.seeds) { AdapterRun($0).toro(.gateway) },
     FuzzTarget("toro-reader", bytes: AdapterRun.seeds) { AdapterRun($0).toro(.reader) },
     FuzzTarget("toro-session", bytes: AdapterRun.seeds) { AdapterRun($0).toro(.session) },
@@ -325,6 +328,54 @@ struct AdapterRun {
     }
   }
 
+  private func toroProvider(
+    _ options: SaleOptions,
+    _ gateway: any HTTPExchange,
+    _ devices: any DeviceExchange
+  ) -> ToroProvider {
+    var configuration = ToroConfiguration(env: .simulator)
+    configuration.passphrase = SharedSecret(ToroCatalog.passphrase)
+    configuration.derivation = GatewaySeal.quick
+    configuration.acquirerID = ToroCatalog.acquirerID
+    configuration.merchantID = ToroCatalog.merchantID
+    configuration.merchantName = ToroCatalog.merchantName
+    configuration.merchantCategory = ToroCatalog.merchantCategory
+    configuration.poiID = ToroCatalog.poiID
+    configuration.recipientID = ToroCatalog.recipientID
+    configuration.cardKeyVersion = ToroCatalog.cardKeyVersion
+    configuration.timeout = 3000
+    return ToroProvider(
+      ToroContext(
+        configuration: configuration,
+        options: options,
+        http: gateway,
+        devices: devices,
+        attendant: AnyAttendant(feed),
+        clock: clock,
+        randomness: SeededRandomness(seed: 9, label: "client"),
+        interruption: NeverInterrupted(),
+        redactor: redactor,
+        reserve: nil
+      )
+    )
+  }
+
+  /// Asks a gateway two questions that have the same numbers in every run.
+  func toroAnswers(of gateway: any HTTPExchange) -> String? {
+    let provider = toroProvider(SaleOptions(), gateway, NoDevices())
+    _ = try? provider.checkGateway()
+    _ = try? provider.checkTerminalManager()
+    return nil
+  }
+
+  /// The answers of the simulated gateway to these questions.
+  func recordedAnswers() -> [[UInt8]] {
+    guard let simulator = simulator(Names.reader, Names.readerFaults) else { return [] }
+    let recorder = AnsweredGateway(through: QuickGateway(simulator))
+    _ = toroAnswers(of: recorder)
+    return recorder.answers
+  }
+
   /// The part of a sale that the input changes: the gateway's answers, or the reader's packets. In a session, a
   /// recorded reader and no gateway run beside it.
   enum Side { case gateway, reader, session }
@@ -338,37 +389,17 @@ struct AdapterRun {
     guard let pounds = Currency(code: "GBP"),
       let reference = try? Reference("A")
     else { return nil }
-    var configuration = ToroConfiguration(env: .simulator)
-    configuration.passphrase = SharedSecret(ToroCatalog.passphrase)
-    configuration.derivation = GatewaySeal.quick
-    configuration.acquirerID = ToroCatalog.acquirerID
-    configuration.merchantID = ToroCatalog.merchantID
-    configuration.merchantName = ToroCatalog.merchantName
-    configuration.merchantCategory = ToroCatalog.merchantCategory
-    configuration.poiID = ToroCatalog.poiID
-    configuration.recipientID = ToroCatalog.recipientID
-    configuration.cardKeyVersion = ToroCatalog.cardKeyVersion
-    configuration.timeout = 3000
     let gateway: any HTTPExchange = simulator.map { QuickGateway($0) } ?? SilentGateway(feed: feed)
     let devices: any DeviceExchange =
       simulator.map { SimulatedDevices($0) } ?? RecordedReader(feed, clock)
     let readers = ReaderMangler(wrap(devices), feed, clock)
     var options = SaleOptions()
     if feed.take({ $0.below(3) }) == 0 { options.signatureMode = .device }
-    let provider = ToroProvider(
-      ToroContext(
-        configuration: configuration,
-        options: options,
-        http: side == .gateway
-          ? Mangler(gateway, feed) { GatewaySeal.seal($0, GatewaySeal.quickKey) } : gateway,
-        devices: side == .gateway ? devices : readers,
-        attendant: AnyAttendant(feed),
-        clock: clock,
-        randomness: SeededRandomness(seed: 9, label: "client"),
-        interruption: NeverInterrupted(),
-        redactor: redactor,
-        reserve: nil
-      )
+    let provider = toroProvider(
+      options,
+      side == .gateway
+        ? Mangler(gateway, feed) { GatewaySeal.seal($0, GatewaySeal.quickKey) } : gateway,
+      side == .gateway ? devices : readers
     )
     var order = SaleOrder(
       reference: reference,

@@ -33,8 +33,8 @@ private struct Zeros: Randomness {
 
 /// A peer that sends the input piece by piece. Then it is silent, gone, or repeats its last piece for ever.
 private final class ScriptedStream: ConnectedStream {
-  /// More steps than this within a deadline of a second show a loop that ignores the clock.
-  private static let most = 5000
+  /// More steps than this within a deadline of 100 ms show a loop that ignores the clock.
+  private static let most = 1000
 
   private let clock: ManualClock
   private var feed: Feed
@@ -137,7 +137,7 @@ private struct SocketRun {
   }
 
   func run() -> String? {
-    var soon: Deadline { Deadline(in: 1000, on: clock) }
+    var soon: Deadline { Deadline(in: 100, on: clock) }
     guard let address = WebAddress("ws://localhost/x") else { return "an address is none" }
     let socket = try? WebSocket.open(over: stream, to: address, settings, fields: [], by: soon)
     if let socket {

@@ -98,7 +98,7 @@ struct RecordedReader: DeviceExchange {
 }
 
 /// No reader at all.
-private struct NoDevices: DeviceExchange {
+struct NoDevices: DeviceExchange {
   func open(_ address: String, by deadline: Deadline) throws(Fault) -> any ByteStream {
     throw Fault(.device, code: "device_unreachable", "there is no reader")
   }

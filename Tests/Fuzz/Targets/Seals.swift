@@ -64,6 +64,38 @@ struct QuickGateway: HTTPExchange {
   }
 }
 
+/// A gateway that answers every question with the input, under a MAC that fits.
+final class AnsweredGateway: HTTPExchange {
+  static let recorded = AdapterRun([]).recordedAnswers()
+
+  private let inner: (any HTTPExchange)?
+  private let noted: Mutex<[[UInt8]]>
+
+  init(_ answer: [UInt8]) {
+    inner = nil
+    noted = Mutex([GatewaySeal.seal(answer, GatewaySeal.quickKey)])
+  }
+
+  /// Creates a gateway that passes on another one's answers, and notes them.
+  init(through inner: any HTTPExchange) {
+    self.inner = inner
+    noted = Mutex([])
+  }
+
+  var answers: [[UInt8]] { noted.withLock { $0 } }
+
+  func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
+    guard let inner else { return HTTPResponse(status: 200, body: answers[0]) }
+    let answer = try inner.send(request, permit, by: deadline)
+    noted.withLock { $0.append(answer.body) }
+    return answer
+  }
+}
+
 /// A reader whose packets the input changes, with a matching check byte, or repeats for ever.
 final class ReaderMangler: DeviceExchange {
   /// No sale has this number of packets.
