@@ -12,7 +12,7 @@ enum GatewayGrammar {
   private static let types: [String: String] = {
     var types: [String: String] = [:]
     for (type, names) in EmbeddedText.rows("TenderSimulator/Toro/Types.txt") {
-      for name in names.split(whereSeparator: \.isWhitespace) { types[String(name)] = type }
+      for name in names.split(separator: " ") { types[String(name)] = type }
     }
     return types
   }()
@@ -25,7 +25,7 @@ enum GatewayGrammar {
     if element.children.isEmpty {
       let codes = names.lazy.compactMap { Self.codes[$0] }.first
       let type = names.lazy.compactMap { Self.types[$0] }.first
-      guard codes?.split(whereSeparator: \.isWhitespace).contains(Substring(element.text)) ?? true,
+      guard codes?.split(separator: " ").contains(Substring(element.text)) ?? true,
         type.map({ GatewayTypes.fits(element.text, $0) }) ?? true
       else { return "\(path) is \(element.text.prefix(40).debugDescription)" }
     }

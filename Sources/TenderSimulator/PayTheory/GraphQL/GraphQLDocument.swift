@@ -118,7 +118,7 @@ struct GraphQLDocument {
     }
     let names = operations.map(\.name)
     if Set(names).count < names.count || names.count > 1 && names.contains(nil) {
-      problems.append("Each of several operations must have a name of its own.")
+      problems.append("Several operations must have different names.")
     }
     guard let first = operations.first else { return nil }
     let chosen = operations.first { $0.name == wanted }
