@@ -95,11 +95,6 @@ func provider(
   )
 }
 
-/// A system library that every command needs: linked, and loaded at start.
-func linked(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
-  .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
-}
-
 /// The tests of one room, which see what the room shows the package and no more.
 func tests(of name: String, needs: Target.Dependency...) -> Target {
   .testTarget(
@@ -117,28 +112,23 @@ let package = Package(
     .library(name: "tender-faults", type: .dynamic, targets: ["TenderFaults"]),
   ],
   targets: [
-    linked("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev", brew: "libsodium"),
-    linked("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
-    // Thin C over the kernel, and over libraries that few commands need: those are opened on first use.
+    // Thin C over the kernel, and over system libraries, which are opened on first use.
     .target(name: "CLibraries", cSettings: hardened),
 
-    workhorse("TenderModel", documents: ["Countries.txt"], needs: "CLibraries", "CSodium"),
+    workhorse("TenderModel", documents: ["Countries.txt"], needs: "CLibraries"),
     room("TenderEngine", documents: ["Pages.txt", "README.md"], needs: "TenderModel"),
     workhorse(
       "TenderSystem",
       needs: "TenderEngine",
       "TenderModel",
-      "CLibraries",
-      "CSodium",
-      "CSQLite"
+      "CLibraries"
     ),
     room(
       "TenderJournal",
       needs: "TenderEngine",
       "TenderModel",
       "TenderSystem",
-      "CLibraries",
-      "CSodium"
+      "CLibraries"
     ),
     room(
       "TenderCommandLine",
@@ -148,7 +138,7 @@ let package = Package(
       "TenderSystem",
       "CLibraries"
     ),
-    provider("PayTheory", rules, needs: "CSodium"),
+    provider("PayTheory", rules, needs: "CLibraries"),
     provider("TrueLayer", needs: "CLibraries"),
     provider("Toro", needs: "CLibraries"),
     workhorse(
@@ -160,8 +150,7 @@ let package = Package(
       needs: "TenderEngine",
       "TenderModel",
       "TenderSystem",
-      "CLibraries",
-      "CSodium"
+      "CLibraries"
     ),
     room(
       "TenderCommands",

@@ -1,4 +1,4 @@
-private import CSodium
+private import CLibraries
 package import TenderModel
 
 /// NaCl's `crypto_box`: X25519, HSalsa20, XSalsa20-Poly1305 (README, 3.3).

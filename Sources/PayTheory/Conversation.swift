@@ -113,6 +113,12 @@ final class Conversation {
   /// `session` is the caller's session id, which stays the same over reconnections (README, 2.1). Nothing
   /// here can move money.
   static func open(session: String, _ context: PayTheoryContext) throws(Fault) -> Conversation {
+    try context.configuration.checkBases()
+    // The upgrade needs the token, the connection does not.
+    context.sockets.connectAhead(
+      to: context.configuration.socketURL,
+      by: Deadline(in: context.configuration.timeout, on: context.clock)
+    )
     let token = try fetchToken(session: session, context)
     context.redactor.learn(token)
     context.redactor.learn(session)

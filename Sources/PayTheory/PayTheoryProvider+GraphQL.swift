@@ -283,7 +283,8 @@ extension Fault {
       "Pay Theory says that \(payment.text(ofMinorUnits: left)) of "
         + "\(payment.reference.quotedForMessage) can be refunded",
       left > 0
-        ? "to refund that: tender refund \(payment.shellReference) --amount-minor \(left)"
+        ? "to record that: tender payment-status \(payment.shellReference); then: tender refund "
+          + payment.shellReference
         : "see: tender payment-status \(payment.shellReference)"
     )
   }

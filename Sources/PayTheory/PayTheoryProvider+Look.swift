@@ -191,7 +191,7 @@ extension PayTheoryProvider {
   // MARK: By reference
 
   /// The maximum difference between the clocks of both sides, in milliseconds.
-  private static let skew = 60 * 60_000
+  private static let skew = 60_000
 
   /// Returns whether a transaction with the same reference is this operation: by amount, currency, instrument
   /// and time.

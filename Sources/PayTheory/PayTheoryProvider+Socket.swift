@@ -17,6 +17,8 @@ extension PayTheoryProvider {
       isTwoStep ? nil : progress
     ) { requests.transferPart1(order, confirmation: isTwoStep, &$0) }
     guard answer.type == "transfer_confirmation" else {
+      // It was charged in one step. What the answer does not say is unknown from here on.
+      if isTwoStep { try progress.willSend(isStoppable: false) }
       var outcome = try Replies.transferComplete(
         answer.body,
         hasServiceFee: order.feeMode == .service,
@@ -32,6 +34,8 @@ extension PayTheoryProvider {
         metadata: order.metadata
       )
     else { throw .socketError("a confirmation without a receipt number") }
+    // It is not released either: it may be the hold of another payment.
+    guard prepared.isOf(order) else { throw .socketError("a confirmation of another payment") }
     do throws(Fault) {
       try check(prepared, against: order)
     } catch {
@@ -63,13 +67,14 @@ extension PayTheoryProvider {
         fault: .holdExpired
       )
     }
-    return try transfer(prepared, opened.conversation, progress)
+    return try transfer(prepared, opened.conversation, progress, isRepeated: isFinish)
   }
 
   private func transfer(
     _ prepared: PreparedTransfer,
     _ conversation: Conversation,
-    _ progress: Progress
+    _ progress: Progress,
+    isRepeated: Bool = false
   ) throws(Fault) -> Outcome {
     let requests = requests(conversation)
     let complete = try conversation.ask(
@@ -87,6 +92,15 @@ extension PayTheoryProvider {
         currency: progress.payment.currency?.code
       )
     )
+    // The first request may have charged, also if Pay Theory refuses the second one as its duplicate.
+    if isRepeated, outcome.status == .declined {
+      var fault = Fault.cannotTell(
+        "Pay Theory refused the repetition (\(outcome.result.text("type") ?? "FAILURE")), which says nothing about "
+          + "the first request"
+      )
+      fault.result = outcome.result
+      throw fault
+    }
     // Look-ups use the receipt number from the preparation.
     outcome.id = prepared.receipt
     outcome.amount = progress.operation.amount ?? outcome.amount
@@ -169,10 +183,21 @@ extension PayTheoryProvider {
     _ progress: Progress
   ) throws(Fault) -> Outcome {
     let (conversation, requests) = try begin(progress)
-    let answer = try conversation.ask("host:barcode", wanting: ["barcode_complete"], nil) {
-      requests.barcode(order, payer, &$0)
+    do throws(Fault) {
+      let answer = try conversation.ask("host:barcode", wanting: ["barcode_complete"], nil) {
+        requests.barcode(order, payer, &$0)
+      }
+      return try Replies.barcode(answer.body, order: order)
+    } catch {
+      // The request takes no money, but the payer of a barcode can.
+      guard error.kind == .expired || error.kind == .providerError else { throw error }
+      var fault = error
+      fault.message = "no barcode was received: \(error.message)"
+      fault.hint =
+        "if Pay Theory made one, its payer can still pay it. To look only: tender payment-status "
+        + "\(progress.payment.shellReference); the same command makes another barcode"
+      throw fault
     }
-    return try Replies.barcode(answer.body, order: order)
   }
 
   func tokenize(_ order: TokenOrder, _ progress: Progress) throws(Fault) -> Outcome {

@@ -17,12 +17,11 @@ package struct PayTheoryProvider: Provider {
 
   package var name: ProviderName { Self.name }
 
+  /// A request can arrive late as long as its host token is valid.
+  package static let lateWindow = 15 * 60_000
+
   package var traits: Traits {
-    Traits(
-      kinds: [.authorize, .charge, .capture, .void, .refund, .store],
-      // A request can arrive late as long as its host token is valid.
-      lateWindow: 15 * 60_000
-    )
+    Traits(kinds: [.authorize, .charge, .capture, .void, .refund, .store])
   }
 
   /// The merchant: partner, stage, a fingerprint of the key, and the merchant's uid if it is known.

@@ -52,6 +52,14 @@ struct PreparedTransfer {
     return (body["fee"] ?? body["service_fee"])?.boundedNumber ?? 0
   }
 
+  /// Whether the reference and the last four digits in it, where it has them, are those of an order.
+  func isOf(_ order: PaymentOrder) -> Bool {
+    let reference = body["pay_theory_data"]?["reference"]?.text ?? ""
+    let lastFour = body.text("last_four") ?? ""
+    return (reference.isEmpty || reference == order.reference.text)
+      && (lastFour.isEmpty || lastFour == order.instrument?.lastFour ?? lastFour)
+  }
+
   /// The documented `PT_CONFIRMATION` (README, 4.6).
   var confirmation: JSONObject {
     [

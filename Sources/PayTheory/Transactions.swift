@@ -331,5 +331,5 @@ enum TransactionFields {
     """
 
   /// Returns the name of a field without its selection.
-  static func name(_ field: String) -> String { String(field.prefix { $0 != " " }) }
+  static func name(_ field: String) -> String { String(field.prefix(before: " ")) }
 }

@@ -64,10 +64,10 @@ package struct Parser {
     }
     words.removeFirst(name.count)
     if tokens.typed.has(Keys.help) { return help(name) }
+    let invocation = try Self.invocation(of: command, tokens.typed, operands: words)
     if command.words == Catalogue.help.words {
       return help(words.isEmpty ? [Self.program] : words)
     }
-    let invocation = try Self.invocation(of: command, tokens.typed, operands: words)
     if command.words == Catalogue.versionCommand.words { return .version(invocation) }
     return tokens.typed.has(Keys.version) ? .version(nil) : .run(invocation)
   }

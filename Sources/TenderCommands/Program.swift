@@ -33,6 +33,7 @@ package struct Program {
     var subject = RecordSubject()
     var command = "tender"
     var now = 0
+    var patience: Console.Patience?
     do throws(Fault) {
       if let garbled { throw .garbled(garbled, arguments[garbled - 1]) }
       switch try Parser(catalogue).parse(arguments) {
@@ -41,10 +42,17 @@ package struct Program {
         let provider = try? Settings(invocation, environment, providers.modules).provider()
         let text = try HelpText(catalogue, for: provider?.text).text(for: words)
         return Pager.show(text, environment) ? 0 : put(text)
-      case .version(let invocation): return version(invocation, environment)
+      case .version(let invocation):
+        if let output = invocation?[Keys.output], ["raw", "csv"].contains(output) {
+          throw .badOptions(
+            "tender version has no --output \(output)",
+            hint: "use --output jsonl"
+          )
+        }
+        return version(invocation, environment)
       case .run(let invocation):
         command = invocation.command.name
-        guard SystemRandomness.prepare() else { throw .noRandomness }
+        try Libraries.begin()
         try checkDescriptor(invocation)
         let composition = try compose(
           providers,
@@ -55,6 +63,7 @@ package struct Program {
         )
         defer {
           (now, subject) = (composition.clock.now, composition.subject)
+          patience = composition.output.patience
           composition.shared.keepTime()
         }
         return try work(composition)
@@ -67,7 +76,8 @@ package struct Program {
         record: record,
         isTable: !machineReadable,
         redactor: redactor,
-        environment: environment
+        environment: environment,
+        patience
       )
       return error.exitStatus
     }
@@ -127,6 +137,7 @@ package struct Program {
     machineReadable: Bool
   ) throws(Fault) -> Composition {
     let settings = try Settings(invocation, environment, providers.modules)
+    try checkNewFiles(invocation)
     try checkTrace(settings)
     // The order matters, and both come before any thread. The restrictions of this process must not apply to
     // these helpers.
@@ -144,7 +155,8 @@ package struct Program {
         record: Records(command: invocation.command.name, now: time).record(fault),
         isTable: !machineReadable,
         redactor: redactor,
-        environment: Environment()
+        environment: Environment(),
+        Console.Patience { true }
       )
       // `exit` would run handlers while the other thread works.
       _exit(fault.exitStatus)
@@ -157,6 +169,18 @@ package struct Program {
       browser: browser,
       containment: containment
     )
+  }
+
+  /// Throws `usage` if a new file would have the name that stands for standard output elsewhere.
+  private static func checkNewFiles(_ invocation: Invocation) throws(Fault) {
+    let command = invocation.command
+    let options = command.options.filter { $0.completion == .newFiles }
+    for option in options where invocation.values[option.name]?.contains("-") == true {
+      throw .noFileName("--" + option.name)
+    }
+    if command.operands.first?.completion == .newFiles, invocation.operands.first == "-" {
+      throw .noFileName(command.name)
+    }
   }
 
   /// Throws `usage` if the trace would be written into the state folder, or into a file that the command reads.
@@ -258,7 +282,7 @@ extension Fault {
     )
   }
 
-  fileprivate static var noRandomness: Fault {
-    Fault(.internal, code: "library_missing", "libsodium finds no randomness")
+  fileprivate static func noFileName(_ name: String) -> Fault {
+    .badFile("\(name): '-' is not a file", hint: "name a file; ./- is one with this name")
   }
 }

@@ -104,11 +104,15 @@ package protocol Interruption: Sendable {
   var kind: Fault.Kind? { get }
   /// A descriptor that becomes readable when a stop is requested, to be polled beside others.
   var descriptor: Int32? { get }
+  /// Whether the time limit of the command asked for it, and no signal.
+  var hasExpired: Bool { get }
   /// Marks the request as handled, so that the cleanup after it can run.
   func acknowledge()
 }
 
 extension Interruption {
+  package var hasExpired: Bool { false }
+
   package func acknowledge() {}
 
   package func check() throws(Fault) {

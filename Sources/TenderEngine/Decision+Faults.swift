@@ -97,7 +97,7 @@ extension Payment {
     let refund = "to refund it: tender refund \(shellReference)"
     var fault = conflict(code: "nothing_to_cancel", "it is too late to cancel: \(sentence)")
     let look = "to look only: tender payment-status \(shellReference)"
-    fault.hint = state.leftToRefund > 0 ? refund : look
+    fault.hint = state.leftToRefund > 0 && state.isFinal ? refund : look
     fault.cause = .tooLateToCancel
     return fault
   }
@@ -167,7 +167,11 @@ extension Payment {
       default: "was not made"
       }
     let amount = request.amount.map { " --amount \($0.decimalText)" } ?? ""
-    let name = request.name.map { " " + $0.text.shellOption("refund-reference") } ?? ""
+    // A further refund by amount has a name.
+    let isFurther = request.amount != nil && !unnamedRefunds.isEmpty
+    let name =
+      request.name.map { " " + $0.text.shellOption("refund-reference") }
+      ?? (isFurther ? " --refund-reference NAME" : "")
     return conflict(
       code: "earlier_refund_resolved",
       "an earlier \(earlier.kind.rawValue) of \(text(of: earlier)) \(words); the refund of "

@@ -22,7 +22,9 @@ extension Engine {
         }
         if fault.cause == .nothingHeld { fault.result = provider.nothingHeld }
         throw payment.map { completed(fault, for: $0) } ?? fault
-      case (_, nil): throw .unknownHandle(key.reference.text)
+      case (_, nil):
+        try journal.checkWhole()
+        throw .unknownHandle(key.reference.text)
       case (.replay(let sequence), let known?):
         try checkKey(checked.options.idempotencyKey, of: known, sequence)
         let own = finished?.sequence == sequence ? finished : nil
@@ -331,11 +333,20 @@ extension Engine {
       fault.hint = "to look only: tender \(noun)-status \(progress.payment.shellReference)"
     }
     let before = progress.before
-    var after = try driver.failed(fault, progress.payment, progress.sequence, before: before)
+    var kept = fault
+    if fault.kind == .interrupted, interruption.hasExpired {
+      // No signal came. The record of the command says the same.
+      kept = .stopped(
+        by: .pending,
+        effect: fault.effect,
+        underWay: fault.effect == .none ? "nothing is under way" : "a request was under way"
+      )
+      kept.result = fault.result
+    }
+    var after = try driver.failed(kept, progress.payment, progress.sequence, before: before)
     after.updatedAt = clock.now
     let note =
-      fault.effect == .unknown
-      ? "result unknown: \(fault.code)" : "ended with no effect: \(fault.code)"
+      (fault.effect == .unknown ? "result unknown: " : "ended with no effect: ") + kept.code
     do throws(Fault) {
       _ = try journal.conclude(&after, progress.sequence, note: progress.note(note), isLast: true)
       say(after.state.status.rawValue)
@@ -378,7 +389,22 @@ extension Fault {
     let isRefund = payment.unknowns.last?.kind == .refund
     fault.hint =
       "do not make another \(isRefund ? "refund" : "payment"). To look only: tender journal resume \(name); "
-      + "to finish this one (this may move money): tender journal resume \(name) --finish"
+      + "to finish the \(payment.unknownWords) (this may move money): tender journal resume \(name) --finish"
     return fault
+  }
+}
+
+extension Payment {
+  /// The last unknown operation and its amount, such as `charge of 12.00 USD`.
+  package var unknownWords: String {
+    guard let operation = unknowns.last else { return "payment" }
+    let noun =
+      switch operation.kind {
+      case .authorize: "hold"
+      case .createMandate: "mandate"
+      case .store: "storing"
+      case .charge, .capture, .void, .refund, .revoke, .payout: operation.kind.rawValue
+      }
+    return operation.amount.map { "\(noun) of \(text(ofMinorUnits: $0))" } ?? noun
   }
 }

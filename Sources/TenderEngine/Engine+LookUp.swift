@@ -198,11 +198,13 @@ extension Engine {
     of known: Payment
   ) -> (payment: Payment, warning: String?) {
     var payment = known
-    var warning = contradiction(outcome, known)
+    let contradiction = contradiction(outcome, known)
+    var warning = contradiction ?? paidAfterAll(outcome, known)
     let (now, state) = (clock.now, known.state)
     // For a hold, only an answer with the hold's id is about this payment.
     let isOther = state.isHeld && outcome.id != state.id
-    guard warning == nil, let attempt = known.attempt, !isOther, attempt.state.name != .failed
+    guard contradiction == nil, let attempt = known.attempt, !isOther,
+      attempt.state.name != .failed
     else { return (payment, warning) }
     let target = known.followers.last { $0.kind == .capture && $0.state.name != .failed } ?? attempt
     func move(
@@ -215,7 +217,8 @@ extension Engine {
         try? payment.move(operation.sequence, .observe, to: next.kept, at: now, change)
       } else if operation.state.name != next.name {
         warning =
-          "the provider says that the \(operation.kind.rawValue) is \(next.name.rawValue), which "
+          warning
+          ?? "the provider says that the \(operation.kind.rawValue) is \(next.name.rawValue), which "
           + "cannot follow \(operation.state.name.rawValue)"
       }
     }
@@ -239,7 +242,12 @@ extension Engine {
         $0.result[Operation.dispute] = outcome.dispute.map(JSON.string)
       }
     }
-    let seen = seen(outcome, of: target, state)
+    var seen = seen(outcome, of: target, state)
+    if let strange = strangeRefund(outcome, known) {
+      // Its sum is not trusted either.
+      seen.refunded = nil
+      warning = strange
+    }
     warning = lessRefunded(seen, known) ?? warning
     let isNews =
       seen.providerStatus != known.observed.providerStatus
@@ -248,6 +256,36 @@ extension Engine {
     if isNews || !payment.changed.isEmpty { payment.add(seen) }
     if !payment.changed.isEmpty || !payment.unwritten.isEmpty { payment.updatedAt = now }
     return (payment, warning)
+  }
+
+  /// A warning about a refund of this journal that is shown with another amount.
+  private func strangeRefund(_ outcome: Outcome, _ known: Payment) -> String? {
+    for refund in outcome.refunds {
+      guard let amount = refund.amount,
+        let own = known.reversals.first(where: {
+          $0.id == refund.id && $0.effectiveAmount != amount
+        })
+      else { continue }
+      return
+        "the answer names \(known.text(ofMinorUnits: amount)) for the refund \(refund.id) and was "
+        + "not recorded: the refund is of \(known.text(ofMinorUnits: own.effectiveAmount))"
+    }
+    return nil
+  }
+
+  /// A warning that the provider shows a payment as paid that ended here without its money. What it had is
+  /// never changed by a look.
+  private func paidAfterAll(_ outcome: Outcome, _ known: Payment) -> String? {
+    guard known.kind == .payment, let attempt = known.attempt, attempt.kind != .refund,
+      [.declined, .cancelled, .failed].contains(attempt.state.name),
+      [.succeeded, .processing].contains(outcome.state?.name)
+    else { return nil }
+    let name = known.reference.quotedForMessage
+    let amount = known.text(ofMinorUnits: outcome.amount ?? attempt.effectiveAmount)
+    return "\(provider.name.text) shows the \(amount) of \(name) as paid now"
+      + (outcome.id.map { " (\($0))" } ?? "") + ", and this journal has it as "
+      + "\(known.state.status.rawValue). Do not charge it again: count it as paid, or refund it at "
+      + provider.name.text
   }
 
   /// A warning that the provider counts less as refunded than the journal, once the provider cannot lag any

@@ -39,7 +39,7 @@ package struct Engine {
     self.interruption = interruption
     self.patience = patience
     self.approveTakeover = approveTakeover
-    self.lateWindow = max(lateWindow, provider.traits.lateWindow)
+    self.lateWindow = max(lateWindow, type(of: provider).lateWindow)
     self.remembersIDs = remembersIDs
     self.digest = digest
     self.announce = announce

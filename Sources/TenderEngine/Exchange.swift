@@ -110,6 +110,10 @@ extension HTTPExchange {
 
 /// A factory of message sockets to a provider.
 package protocol SocketExchange: Sendable {
+  /// Begins to connect to the server of a socket that is opened next, on another thread. A failure is reported when
+  /// that socket is opened.
+  func connectAhead(to url: String, by deadline: Deadline)
+
   /// Opens a WebSocket. Throws `not_sent` without a connection, and `provider_error` with the code
   /// `upgrade_refused` if the server refuses.
   func open(
@@ -117,6 +121,10 @@ package protocol SocketExchange: Sendable {
     fields: [HTTPRequest.Field],
     by deadline: Deadline
   ) throws(Fault) -> any MessageSocket
+}
+
+extension SocketExchange {
+  package func connectAhead(to url: String, by deadline: Deadline) {}
 }
 
 /// A message from a socket.

@@ -91,9 +91,10 @@ package final class Progress {
 
   /// Writes durably that a request that can move money is about to leave.
   ///
-  /// Throws a `state` fault if it cannot be written, or the signal that came before. Then nothing is sent.
-  package func willSend() throws(Fault) {
-    try interruption.check()
+  /// Throws a `state` fault if it cannot be written, or the signal that came before. Then nothing is sent. A
+  /// request that turned out to move money was sent before, and is not stoppable.
+  package func willSend(isStoppable: Bool = true) throws(Fault) {
+    if isStoppable { try interruption.check() }
     let sent = Operation.Sent(at: driver.clock.now, moment: driver.clock.moment)
     var next = payment
     if operation.state.name != .sent { before = operation.state }

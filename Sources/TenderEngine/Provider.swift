@@ -6,6 +6,8 @@ package import TenderModel
 /// functions throw a fault with effect `unknown` only after a request that can move money was sent. It calls
 /// `Progress.willSend` before each such request, and takes a `Progress.permit` for it.
 package protocol Provider: Sendable {
+  /// The time after a send in which an effect may still appear, in milliseconds.
+  static var lateWindow: Int { get }
   var name: ProviderName { get }
   /// The provider's abilities, as data.
   var traits: Traits { get }
@@ -77,8 +79,6 @@ package struct Traits: Sendable {
   package var canLookUp: Bool
   /// Whether payments are made at a reader. A sale that is under way there can be asked to stop.
   package var isAtReader: Bool
-  /// The time after a send in which an effect may still appear, in milliseconds.
-  package var lateWindow: Int
 
   package init(
     kinds: [Operation.Kind],
@@ -90,8 +90,7 @@ package struct Traits: Sendable {
     cancelsCaptured: Bool = true,
     refundsByVoid: Bool = false,
     canLookUp: Bool = true,
-    isAtReader: Bool = false,
-    lateWindow: Int = 0
+    isAtReader: Bool = false
   ) {
     self.kinds = kinds
     self.takesKeys = takesKeys
@@ -103,11 +102,12 @@ package struct Traits: Sendable {
     self.refundsByVoid = refundsByVoid
     self.canLookUp = canLookUp
     self.isAtReader = isAtReader
-    self.lateWindow = lateWindow
   }
 }
 
 extension Provider {
+  package static var lateWindow: Int { 0 }
+
   package func owns(_ payment: Payment) -> Bool { payment.merchant == merchant }
 
   package func checkReady(for order: Order?, of payment: Payment?) throws(Fault) {}

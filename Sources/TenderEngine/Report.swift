@@ -120,8 +120,36 @@ package struct Report: Sendable, Priced {
     status == .unknown || fault?.effect == .unknown || payment?.state.isUnknown == true
   }
 
+  /// Whether the provider accepted the request that the report is about, and did not take it back.
+  package var isDone: Bool {
+    if let operation, !operation.isAttempt { return operation.hasEffect }
+    return switch status {
+    case .declined, .cancelled, .expired, .revoked, .failed, .unknown: false
+    case .requiresConfirmation, .requiresAction, .pending, .authorized, .succeeded, .refunded,
+      .partiallyRefunded, .returned:
+      true
+    }
+  }
+
   /// Whether the command that made the payment accepted a part of its amount.
   package var acceptedPart: Bool { payment?.attempt?.content[Operation.allowPartial] == true }
+
+  /// The report of the payment as it was after the operation of a replayed command; nil for any other command.
+  package var then: Report? {
+    guard replayed == true, let payment, let operation, operation.effect == .done else {
+      return nil
+    }
+    let earlier = Payment(
+      key: payment.key,
+      kind: payment.kind,
+      merchant: payment.merchant,
+      operations: payment.operations.filter { $0.sequence <= operation.sequence },
+      at: payment.createdAt
+    )
+    var report = Report(earlier, operation, replayed: true)
+    report.currency = currency
+    return report.ended(acceptsPart: acceptedPart)
+  }
 
   /// Returns the report with the provider's answer. The journal may lack parts of that answer.
   func showing(_ outcome: Outcome) -> Report {
@@ -156,6 +184,14 @@ package struct Report: Sendable, Priced {
 }
 
 extension Operation {
+  /// Whether the provider accepted it, and did not take it back.
+  package var hasEffect: Bool {
+    switch state {
+    case .waiting, .processing, .succeeded: true
+    case .prepared, .sent, .declined, .cancelled, .expired, .failed, .returned: false
+    }
+  }
+
   /// Its error. If the operation failed, the retry class is that of an operation that was never sent.
   fileprivate var shownFault: Fault? { state.name == .failed ? fault?.beforeSending : fault }
 }

@@ -8,12 +8,15 @@ extension Journal {
   ///
   /// `operation` is its sequence; nil if only one is possible. `failed` means no effect, and frees the
   /// reference or the name. Throws `conflict` if the result is known, or if another process works on it. Also
-  /// throws it if several are unknown and none is named. Throws `usage` for a status that it cannot have.
+  /// throws it if several are unknown and none is named, and if an operation that may still have an effect
+  /// would end without one. `lateWindow` is the time for that, in milliseconds. Throws `usage` for a status that
+  /// it cannot have.
   package func resolve(
     _ found: Payment,
     operation chosen: Int?,
     as status: Status,
     reason: String,
+    lateWindow: Int = 0,
     _ clock: any Clock,
     _ interruption: any Interruption
   ) throws(Fault) -> Payment {
@@ -23,7 +26,15 @@ extension Journal {
         ReferenceKey(env: found.env, provider: found.provider, reference: reference)
       )
     {
-      return try resolve(refund, operation: nil, as: status, reason: reason, clock, interruption)
+      return try resolve(
+        refund,
+        operation: nil,
+        as: status,
+        reason: reason,
+        lateWindow: lateWindow,
+        clock,
+        interruption
+      )
     }
     let lock = try lock(found.key, by: Deadline(in: 0, on: clock), interruption: interruption)
     guard let lock else { throw .inProgress(found.reference) }
@@ -40,6 +51,10 @@ extension Journal {
       )
     }
     let now = clock.now
+    let left = lateWindow - clock.elapsed(since: operation)
+    if operation.isUnknown, [.failed, .declined, .cancelled, .expired].contains(state), left > 0 {
+      throw payment.mayStillAppear(operation, as: status, until: now + left)
+    }
     try payment.change(operation.sequence) { operation throws(Fault) in
       try operation.move(.resolve, to: state, at: now)
       operation.fault = nil
@@ -85,6 +100,24 @@ extension Payment {
       )
     }
     return only
+  }
+}
+
+extension Payment {
+  /// Refuses an end without effect while the request can still have one: the same command would act twice.
+  fileprivate func mayStillAppear(
+    _ operation: Operation,
+    as status: Status,
+    until end: Int
+  ) -> Fault {
+    .conflict(
+      "may_still_appear",
+      "the \(text(of: operation)) \(operation.kind.rawValue.replacing("_", with: " ")) of "
+        + "\(reference.quotedForMessage) can still appear at \(provider.text) until "
+        + "\(Timestamp.text(end)); nothing was changed",
+      "to look only: tender journal resume \(unknownReference); then: tender journal resolve "
+        + "\(unknownReference) --as \(status.rawValue) --reason TEXT"
+    )
   }
 }
 

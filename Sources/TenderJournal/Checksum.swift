@@ -1,4 +1,4 @@
-private import CSodium
+private import CLibraries
 package import TenderModel
 import TenderSystem
 

@@ -90,7 +90,7 @@ enum Condition {
       return filter.amount.map { ofAmount($0, filter) } ?? ofSeveralStatuses(filter)
     }
     guard handle.contains("*") else { return candidates(matching: handle) }
-    let beginning = String(handle.prefix { $0 != "*" })
+    let beginning = String(handle.prefix(before: "*"))
     guard !beginning.isEmpty, case .exactly(let term) = SearchTerm.query(id: beginning) else {
       // Reading both indexes completely is cheaper than reading the rows. An id longer than the indexed part
       // is compared in the operation.

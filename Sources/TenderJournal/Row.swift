@@ -155,7 +155,14 @@ struct Table<Source>: Sendable {
   func row(_ source: Source) -> Row { Row(columns, fields.map { $0.get(source) }) }
 
   func read(_ row: Row, into source: inout Source) {
-    for field in fields { field.set(&source, row[field.name]) }
+    // In a select list, the columns of the table are together and in order.
+    let names = row.columns.names
+    let start = fields.first.flatMap { row.columns.place(of: $0.name) } ?? 0
+    for (index, field) in fields.enumerated() {
+      let place = start + index
+      let isThere = place < names.count && names[place] == field.name
+      field.set(&source, isThere ? row.values[place] : row[field.name])
+    }
   }
 }
 

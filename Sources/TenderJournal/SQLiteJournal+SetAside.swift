@@ -29,6 +29,16 @@ extension SQLiteJournal {
     }
   }
 
+  /// Returns whether the stored payment has an outcome, and is on the disk. Another thread may have stored it, and
+  /// may still wait for its commit or sync.
+  private func isOnDisk(_ outcome: AsideOutcome) -> Bool {
+    guard sharesWork else { return database.syncLog() }
+    let isStored = try? database.transaction(isDurable: true) { () throws(Fault) in
+      outcome.standing(in: try stored(outcome.key)) == .knows
+    }
+    return isStored == true
+  }
+
   /// Stores set-aside outcomes if the database accepts them now.
   func takeInWhatWaits() {
     for (slot, sum, entry) in aside.entries() {
@@ -40,8 +50,7 @@ extension SQLiteJournal {
       case .forgot: continue
       case .knows:
         waiting[key] = nil
-        // Another thread stored it, and may still wait for its sync.
-        if database.syncLog() { aside.clear(slot, sum) }
+        if isOnDisk(outcome) { aside.clear(slot, sum) }
       case .lacks:
         do throws(Fault) {
           var next = found

@@ -307,10 +307,10 @@ extension SQLiteJournal {
     let setsSync = durability == .process && !sharesWork
     if setsSync { try database.execute("PRAGMA synchronous = NORMAL") }
     defer { if setsSync { try? database.execute("PRAGMA synchronous = \(ownSync)") } }
-    let sharesSync = durability == .power && sharesWork
-    let (result, head) = try database.transaction(sharesSync: sharesSync) { () throws(Fault) in
+    let isDurable = durability == .power
+    let (result, head) = try database.transaction(isDurable: isDurable) { () throws(Fault) in
       let result = try body()
-      return (result, durability == .power && mark != nil ? try self.head() : nil)
+      return (result, isDurable && mark != nil ? try self.head() : nil)
     }
     if let head { mark?.raise(to: head) }
     return result

@@ -7,8 +7,8 @@ import TenderSystem
 /// Each row has a checksum, and the lines of the history form a chain. A mark outside of the folder has the
 /// chain's position.
 package final class SQLiteJournal: Journal, @unchecked Sendable {
-  // Unchecked: one thread uses a journal and its database. Each worker of a batch opens a separate one, and
-  // they synchronize by the file's locks.
+  // Unchecked: one thread uses a journal. Each worker of a batch has a separate one, and their database is one
+  // connection.
 
   let database: Database
   let folder: String
@@ -19,7 +19,7 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
   /// The writer in the history: `USER@MACHINE`.
   let by: String
   let locks: LockFile
-  /// Whether many threads of the process write. Then one sync serves several commits, and more keys are
+  /// Whether many threads of the process write. Then they share a connection and its commits, and more keys are
   /// created at a time. The caller decides when erased bytes must be gone.
   let sharesWork: Bool
   var mustEraseLater = false
@@ -42,6 +42,9 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     var terms: Set<String>
   }
 
+  /// One thread opens a shared journal at a time. The first one prepares it for all.
+  private static let opening = WriterTurn()
+
   /// Opens `journal.db` and `journal.lock` in a folder, and creates them if they are missing.
   ///
   /// Every text but a preparation is redacted first, because providers may echo secrets. `isMarked` uses a
@@ -61,6 +64,8 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     self.redactor = redactor
     self.sharesWork = sharesWork
     self.folder = folder
+    if sharesWork { Self.opening.take() }
+    defer { if sharesWork { Self.opening.end() } }
     let path = folder + "/journal.db"
     var lacksLog = PlainFile.exists(path) && !PlainFile.exists(path + "-wal")
     // The process that creates the files holds this lock until all exist.
@@ -73,14 +78,23 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
       lacksLog = PlainFile.exists(path) && !PlainFile.exists(path + "-wal")
     }
     let isNew = !PlainFile.exists(path)
-    database = try Database(path: path, busyTimeout: patience ?? (sharesWork ? 30_000 : 5000))
+    let isFirst: Bool
+    if sharesWork {
+      (database, isFirst) = try Database.shared(path: path, busyTimeout: patience ?? 30_000)
+    } else {
+      (database, isFirst) = (try Database(path: path, busyTimeout: patience ?? 5000), true)
+    }
     locks = LockFile(path: folder + "/journal.lock")
     aside = SetAside(path: folder + "/journal.aside")
     keys = SealingKeys(folder: folder)
     mark = isMarked ? HighWaterMark(of: folder, in: markFolder) : nil
     file = PlainFile.identity(at: path)
+    guard isFirst else {
+      name = try database.first("SELECT name FROM journal")?.first?.text ?? ""
+      return
+    }
     // Erased bytes must be gone from the pages too, and every commit must be on the disk.
-    // If many threads write, one sync after several commits is enough. Each command reads the log from its
+    // A shared connection syncs after a commit, without its lock. Each command reads the log from its
     // beginning. Keeping it short costs look-ups less than emptying it would cost payments.
     try database.execute(
       "PRAGMA secure_delete = ON; PRAGMA synchronous = \(ownSync); "
@@ -168,10 +182,10 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
   /// A reader can delay this. After some tenths of a second it is left to the next command, and this throws
   /// `state`.
   func erase() throws(Fault) {
-    try database.execute("PRAGMA busy_timeout = 100")
-    defer { try? database.execute("PRAGMA busy_timeout = \(busyTimeout)") }
+    // On a shared connection, another thread's transaction may be open.
+    let database = try Database(path: folder + "/journal.db", busyTimeout: 100)
     for _ in 0..<(sharesWork ? 30 : 3) {
-      guard try number("PRAGMA wal_checkpoint(TRUNCATE)") != 0 else {
+      guard try database.first("PRAGMA wal_checkpoint(TRUNCATE)")?.first != .integer(0) else {
         unfinished.remove()
         return
       }
@@ -185,7 +199,4 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
 
   /// The setting with which a durable commit syncs by itself.
   var ownSync: String { sharesWork ? "NORMAL" : "FULL" }
-
-  /// The wait for another writer, in milliseconds. Many writers take turns for longer than a single one.
-  private var busyTimeout: Int32 { sharesWork ? 30_000 : 5000 }
 }

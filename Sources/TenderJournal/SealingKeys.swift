@@ -1,4 +1,4 @@
-private import CSodium
+private import CLibraries
 import TenderModel
 
 /// Keys that seal preparations in the journal, one for each, in a file beside it.

@@ -50,6 +50,11 @@ extension StringProtocol where SubSequence == Substring {
     return last
   }
 
+  /// Returns the text before the first occurrence of another one, or the whole text.
+  package func prefix(before other: String) -> Substring {
+    self[..<(firstIndex(of: other) ?? endIndex)]
+  }
+
   /// Returns whether another text occurs.
   package func contains(_ other: String) -> Bool { firstRange(of: other) != nil }
 

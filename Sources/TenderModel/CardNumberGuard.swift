@@ -7,7 +7,8 @@ package enum CardNumberGuard {
 
   /// Checks every argument, and every value of `KEY=VALUE`, before anything is parsed.
   ///
-  /// Throws a `usage` fault that names the position and never the text. `--id VALUE` is not checked.
+  /// Throws a `usage` fault that names the position and never the text. `--id VALUE` is not checked. An
+  /// amount of other characters than digits and a point is no amount, so its digits are checked.
   package static func check(_ arguments: [String]) throws(Fault) {
     var previous = ""
     var optionsEnded = false
@@ -19,10 +20,14 @@ package enum CardNumberGuard {
       }
       if !optionsEnded {
         if previous == "--id" || argument.hasPrefix("--id=") { continue }
-        if moneyOptions.contains(previous) { continue }
+        var money = moneyOptions.contains(previous) ? argument : nil
         if let equals = argument.firstIndex(of: "="),
           moneyOptions.contains(String(argument[..<equals]))
         {
+          money = String(argument[argument.index(after: equals)...])
+        }
+        if let money {
+          if holdsGroups(money) { throw .cardNumberTyped("argument \(index + 1)") }
           continue
         }
       }
@@ -34,10 +39,10 @@ package enum CardNumberGuard {
   ///
   /// Throws a `usage` fault that never contains the value.
   package static func check(_ value: String, of option: String) throws(Fault) {
-    guard !moneyOptions.contains("--" + option), looksLikeCard("--\(option)=\(value)") else {
-      return
-    }
-    throw .cardNumberTyped("--" + option)
+    let isCard =
+      moneyOptions.contains("--" + option)
+      ? holdsGroups(value) : looksLikeCard("--\(option)=\(value)")
+    if isCard { throw .cardNumberTyped("--" + option) }
   }
 
   /// Checks an id that did not come as an argument.
@@ -52,6 +57,13 @@ package enum CardNumberGuard {
       "an id looks like a card number; it was not sent, logged or stored",
       hint: "an id that only looks like one goes behind --id"
     )
+  }
+
+  /// Returns whether the digits of a text are a card number, with any separators other than one point.
+  private static func holdsGroups(_ text: String) -> Bool {
+    let digits = text.utf8.filter { (0x30...0x39).contains($0) }.map { $0 - 0x30 }
+    return text.utf8.contains { $0 != 0x2e && !(0x30...0x39).contains($0) }
+      && Digits.looksLikeCard(digits)
   }
 
   /// Returns whether a text contains a card number, however its digits are separated.

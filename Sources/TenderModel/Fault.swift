@@ -14,11 +14,13 @@ package struct Fault: Error, Sendable, Hashable {
   }
 
   /// The known effect on money.
-  package enum Effect: String, Sendable, Hashable {
+  package enum Effect: String, Sendable, Hashable, CaseIterable {
     /// The money provably did not move.
     case none
     /// A request that can move money was sent, and its result is unknown.
     case unknown
+    /// The provider accepted the request. Only a record says this, of an error about a payment that stands.
+    case done
   }
 
   /// The next step for a program that repeats failed commands.
@@ -223,7 +225,7 @@ extension Fault.Kind {
     case .partPaid: "less than the requested amount was approved, and charged"
     case .interrupted: "stopped by Ctrl-C; the journal is consistent"
     case .hungUp: "stopped by SIGHUP, terminal closed; the journal is consistent"
-    case .terminated: "stopped by SIGTERM; the journal is consistent"
+    case .terminated: "stopped by SIGTERM or SIGQUIT; the journal is consistent"
     }
   }
 }

@@ -1,4 +1,4 @@
-private import CSodium
+private import CLibraries
 
 /// Keyed fingerprints of secrets. They find the secrets in a text, but do not reveal them.
 ///

@@ -125,6 +125,10 @@ package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
   /// Returns the same members, with those in `names` first and in that order.
   package func ordered(by names: [String]) -> JSONObject {
+    // Nearly all are in order.
+    var inOrder = 0
+    for name in names where inOrder < members.count && members[inOrder].key == name { inOrder += 1 }
+    if inOrder == members.count { return self }
     var isTaken = members.map { _ in false }
     var ordered: [Member] = []
     for name in names {

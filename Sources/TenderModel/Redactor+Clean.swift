@@ -11,38 +11,66 @@ extension Redactor {
     return answer ?? false
   }
 
+  /// What a byte means for the check, by its value.
+  private enum Kind: UInt8 { case plain, digit, separator, suspicious, tokenMark }
+
+  private static let kinds: [Kind] = (UInt8.min...UInt8.max).map { byte -> Kind in
+    switch byte {
+    case _ where DigitRuns.isDigit(byte): .digit
+    case _ where DigitRuns.isSeparator(byte): .separator
+    // These bytes may begin an escape, which has to be decoded first.
+    case 0x80..., UInt8(ascii: "%"), UInt8(ascii: "&"), UInt8(ascii: "\\"): .suspicious
+    case UInt8(ascii: "J"): .tokenMark
+    default: .plain
+    }
+  }
+
   private static func isClean(_ bytes: UnsafeBufferPointer<UInt8>, _ known: Known) -> Bool {
-    let isLong = bytes.count > 20
     // The number of digits, and that of the digits since the last byte that ends a number.
     var (digits, run, start) = (0, 0, 0)
-    var before: UInt8 = 0
-    for index in 0..<bytes.count {
-      let byte = unsafe bytes[index]
-      if DigitRuns.isDigit(byte) {
-        if run == 0 { start = index }
-        digits += 1
-        run += 1
-      } else if !DigitRuns.isSeparator(byte) {
-        if run >= 13, unsafe holdsCard(bytes[start..<index]) { return false }
-        run = 0
-        // These bytes may begin an escape, which has to be decoded first.
-        if byte >= 0x80 || byte == UInt8(ascii: "%") || byte == UInt8(ascii: "&")
-          || byte == UInt8(ascii: "\\")
-        {
+    let isReadable = unsafe kinds.withUnsafeBufferPointer { kinds in
+      for index in 0..<bytes.count {
+        switch unsafe kinds[Int(bytes[index])] {
+        case .digit:
+          if run == 0 { start = index }
+          run += 1
+          continue
+        case .separator: continue
+        case .suspicious: return false
+        // A JSON Web Token may begin here.
+        case .tokenMark:
+          if index > 0, unsafe bytes[index - 1] == UInt8(ascii: "y"), bytes.count > 20 {
+            return false
+          }
+        case .plain: break
+        }
+        guard run > 0 else { continue }
+        if run >= 13, unsafe holdsCard(bytes[start..<index], isWhole: run == index - start) {
           return false
         }
-        // A JSON Web Token may begin here.
-        if byte == UInt8(ascii: "J"), before == UInt8(ascii: "y"), isLong { return false }
+        digits += run
+        run = 0
       }
-      before = byte
+      return true
     }
-    if run >= 13, unsafe holdsCard(bytes[start...]) { return false }
+    guard isReadable else { return false }
+    if run >= 13, unsafe holdsCard(bytes[start...], isWhole: run == bytes.count - start) {
+      return false
+    }
+    digits += run
     guard digits < part || known.digits.isEmpty else { return false }
     if known.anywhere.isEmpty { return true }
     return unsafe !known.anywhere.mayBegin(in: bytes, where: { _ in true })
       && !known.anywhere.mayBegin(in: bytes, where: isOfCodes)
   }
-  private static func holdsCard(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-    !DigitRuns.cardNumbers(in: unsafe Array(bytes)).isEmpty
+
+  /// Returns whether bytes from a digit on hold a card number. `isWhole`: all are digits.
+  private static func holdsCard(
+    _ bytes: Slice<UnsafeBufferPointer<UInt8>>,
+    isWhole: Bool
+  ) -> Bool {
+    guard isWhole else { return !DigitRuns.cardNumbers(in: unsafe Array(bytes)).isEmpty }
+    // They are one group, such as a time.
+    return unsafe Digits.looksLikeCard(bytes.lazy.map { $0 - UInt8(ascii: "0") })
   }
 }

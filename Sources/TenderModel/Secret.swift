@@ -1,4 +1,4 @@
-private import CSodium
+private import CLibraries
 private import Synchronization
 
 #if canImport(Darwin)
@@ -113,9 +113,6 @@ private enum GuardedMemory {
 
   private static let short = Mutex(Block(slot: 256, slots: 16))
   private static let long = Mutex(Block(slot: 4096, slots: 4))
-  /// libsodium marks its blocks with a value that it chooses when it is initialized.
-  private static let isReady = sodium_init() >= 0
-
   /// Allocates memory. If it runs out, the process ends.
   static func take(_ capacity: Int) -> UnsafeMutableRawPointer {
     let place: UInt? =
@@ -142,7 +139,7 @@ private enum GuardedMemory {
 
   private static func allocate(_ size: Int) -> UnsafeMutableRawPointer {
     // The library does not allocate a block of size 0.
-    guard isReady, let block = unsafe sodium_malloc(max(1, size)) else {
+    guard let block = unsafe sodium_malloc(max(1, size)) else {
       fatalError("no memory for a secret")
     }
     return unsafe block

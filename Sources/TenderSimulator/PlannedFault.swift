@@ -128,12 +128,12 @@ package struct PlannedFault: Sendable, Hashable {
     let known = place?.exits.map(\.what) ?? (isPath ? Self.anywhere : [])
     guard isPath || place != nil else { throw Self.unknown(String(head), text, providers) }
     let name = known.contains(typed) ? typed : FaultTable.oldNames[typed] ?? typed
-    let what = String(name.prefix { $0 != "=" })
+    let what = String(name.prefix(before: "="))
     self.what = what
     let given = name.contains("=") ? String(name.dropFirst(what.count + 1)) : nil
     let status = what.hasPrefix("http-") ? Int(what.dropFirst("http-".count)) : nil
     let isStatus = isPath && status.map { (400...599).contains($0) } == true
-    guard isStatus || known.contains(where: { $0.prefix { $0 != "=" } == what }) else {
+    guard isStatus || known.contains(where: { $0.prefix(before: "=") == what }) else {
       throw Self.unknown(String(head), text, providers)
     }
     switch (what, given) {
@@ -164,7 +164,7 @@ package struct PlannedFault: Sendable, Hashable {
   /// The fault as a member of the header.
   var headerText: String {
     guard let about else { return text }
-    return text.prefix { $0 != "," } + ",for=" + QueryText.encode(about)
+    return text.prefix(before: ",") + ",for=" + QueryText.encode(about)
   }
 
   /// The faults of any request over HTTP, by its method and path.
@@ -178,7 +178,7 @@ package struct PlannedFault: Sendable, Hashable {
     _ text: String,
     _ providers: [any SimulatedProvider]
   ) -> Fault {
-    let point = String(name.prefix { $0 != ":" })
+    let point = String(name.prefix(before: ":"))
     for table in providers.map(\.faults) {
       guard let place = table.point(point) else { continue }
       let all = place.exits.map { "\(point):\($0.what)" }

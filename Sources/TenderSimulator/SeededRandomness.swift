@@ -1,4 +1,4 @@
-private import CSodium
+private import CLibraries
 private import Synchronization
 internal import TenderEngine
 

@@ -78,7 +78,7 @@ package struct FaultTable: Sendable {
     for line in rows.split(separator: "\n") {
       let halves = line.split(separator: "]", maxSplits: 1)
       let head = halves[0].split(separator: "[", maxSplits: 1)
-      let whats = line.prefix { $0 != " " }.split(separator: ",").map(String.init)
+      let whats = line.prefix(before: " ").split(separator: ",").map(String.init)
       var exit: Int32?
       for word in (halves.last ?? "").split(separator: " ") {
         if let status = Int32(word) {
@@ -115,7 +115,7 @@ package struct FaultTable: Sendable {
   func point(_ name: String) -> Point? { points.first { $0.name == name } }
 
   private static func meaning(_ what: String) -> String {
-    common[String(what.prefix { $0 != "=" })]
+    common[String(what.prefix(before: "="))]
       ?? (what.hasPrefix("http-")
         ? "not done, answers \(what.dropFirst("http-".count))"
         : "not done, rejected (\(what.dropFirst("reject-".count).uppercased()))")

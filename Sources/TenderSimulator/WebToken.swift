@@ -1,4 +1,4 @@
-private import CSodium
+private import CLibraries
 package import TenderModel
 
 /// JSON Web Tokens under HS256 (RFC 7515, RFC 7518 section 3.2), in the provider's form.

@@ -350,7 +350,7 @@ package struct Environment {
   /// The country of the user's locale (`LC_ALL`, `LC_MESSAGES`, `LANG`), such as `GB` of `en_GB.UTF-8`.
   package var localeCountry: String? {
     let name = self["LC_ALL"] ?? self["LC_MESSAGES"] ?? self["LANG"] ?? ""
-    let parts = name.prefix { $0 != "." && $0 != "@" }.split(separator: "_")
+    let parts = name.prefix(before: ".").prefix(before: "@").split(separator: "_")
     guard parts.count == 2, parts[1].count == 2 else { return nil }
     return parts[1].uppercased()
   }

@@ -74,13 +74,23 @@ package enum FileGuard {
     if let problem = problem(status, isReadOnly: false, .ownersToWrite) {
       throw .fileTooOpen(option, path, problem)
     }
-    if let (folder, why, mending) = problemAbove(path, home: nil) {
-      throw .usage(
-        "file_too_open",
-        "\(option): \(folder) \(why): others could replace \(path.quotedForMessage)",
-        mending ?? "use a program in another folder"
-      )
-    }
+    try checkFolders(of: path, named: option, home: nil)
+  }
+
+  /// Checks the folders of a file, up to the home or the root.
+  ///
+  /// Throws `usage` (`file_too_open`) if another user can replace the file.
+  package static func checkFolders(
+    of path: String,
+    named option: String,
+    home: String?
+  ) throws(Fault) {
+    guard let (folder, why, mending) = problemAbove(path, home: home) else { return }
+    throw .usage(
+      "file_too_open",
+      "\(option): \(folder) \(why): others could replace \(path.quotedForMessage)",
+      mending ?? "use a file in another folder"
+    )
   }
 
   /// The files of a state folder that only its owner may read.
@@ -111,7 +121,7 @@ package enum FileGuard {
       var status = stat()
       guard unsafe stat(path, &status) == 0 else { return nil }
       let isSticky = status.st_mode & 0o1000 != 0 && status.st_uid == 0
-      if status.st_mode & 0o022 != 0, !isSticky {
+      if status.st_mode & 0o022 != 0, !isSticky, !isReadOnly(path) {
         return (path, "can be written by others", "chmod go-w \(path)")
       }
       // The system decides about the home's owner.
@@ -121,6 +131,12 @@ package enum FileGuard {
       }
     }
     return nil
+  }
+
+  /// Whether a path is on a read-only file system, as the files that a container mounts are.
+  private static func isReadOnly(_ path: String) -> Bool {
+    var system = statvfs()
+    return unsafe statvfs(path, &system) == 0 && system.f_flag & 1 != 0
   }
 
   /// Checks a state folder, its parents and its files. The user must own them, and no other user may write

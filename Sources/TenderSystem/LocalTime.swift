@@ -18,7 +18,7 @@ package enum LocalTime {
     }
     let name = zone.hasPrefix(":") ? String(zone.dropFirst()) : zone
     // The name of a rule has at least three letters, and its offset has a digit.
-    let rule = name.prefix { $0 != "," }
+    let rule = name.prefix(before: ",")
     let isRule = !rule.contains("/") && rule.contains { $0.isNumber }
     let folder = Environment()["TZDIR"] ?? "/usr/share/zoneinfo"
     let isFile = Environment.exists(name.hasPrefix("/") ? name : "\(folder)/\(name)")

@@ -9,7 +9,7 @@ private import Darwin
 private import Glibc
 #endif
 
-/// SIGINT, SIGTERM and SIGHUP. A separate thread receives them and ends the waits of other threads.
+/// SIGINT, SIGTERM, SIGQUIT and SIGHUP. A separate thread receives them and ends the waits of other threads.
 package final class Signals: Interruption {
   private let state = Atomic<Int32>(0)
   private let readEnd: Int32
@@ -25,7 +25,8 @@ package final class Signals: Interruption {
 
   /// Takes over these signals for the process. SIGPIPE is ignored, because a write reports a closed pipe.
   ///
-  /// An ignored SIGHUP (`nohup`) stays ignored. Until `hold`, a signal calls `end`, which ends the process.
+  /// SIGQUIT counts as SIGTERM. An ignored SIGHUP (`nohup`) or SIGQUIT stays ignored. Until `hold`, a signal
+  /// calls `end`, which ends the process.
   package init(end: @escaping @Sendable (Fault.Kind) -> Void) {
     self.end = end
     var ends: [Int32] = [-1, -1]
@@ -60,9 +61,11 @@ package final class Signals: Interruption {
     var set = sigset_t()
     unsafe sigemptyset(&set)
     for number in [SIGINT, SIGTERM] { unsafe sigaddset(&set, number) }
-    var action = sigaction()
-    if unsafe sigaction(SIGHUP, nil, &action) == 0, !Self.isIgnored(action) {
-      unsafe sigaddset(&set, SIGHUP)
+    for number in [SIGHUP, SIGQUIT] {
+      var action = sigaction()
+      if unsafe sigaction(number, nil, &action) == 0, !Self.isIgnored(action) {
+        unsafe sigaddset(&set, number)
+      }
     }
     return set
   }
@@ -146,7 +149,7 @@ package final class Signals: Interruption {
   private static func kind(_ signal: borrowing Atomic<Int32>) -> Fault.Kind? {
     switch signal.load(ordering: .sequentiallyConsistent) {
     case 0: nil
-    case SIGTERM: .terminated
+    case SIGTERM, SIGQUIT: .terminated
     case SIGHUP: .hungUp
     default: .interrupted
     }

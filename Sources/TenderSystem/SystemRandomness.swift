@@ -1,13 +1,9 @@
-private import CSodium
+private import CLibraries
 internal import TenderEngine
 
 /// The system's randomness, by libsodium.
 package struct SystemRandomness: Randomness {
-  /// Call `prepare` before the first use.
   package init() {}
-
-  /// Prepares libsodium; false if the system has no randomness.
-  package static func prepare() -> Bool { sodium_init() >= 0 }
 
   /// Returns a digest for derived keys, SHA-256 or better: BLAKE2b with 32 bytes.
   package static func digest(_ bytes: [UInt8]) -> [UInt8] {

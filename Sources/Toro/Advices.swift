@@ -215,15 +215,25 @@ extension Fault {
     )
   }
 
+  /// The hint for a sale that was resolved by hand: the journal has no receipt of it.
+  static let refundByReceipt =
+    "refund it at the acquirer, or with its receipt: tender transact --provider toro --type refund "
+    + "--original-file FILE --amount AMOUNT --reference NAME"
+
   /// The fault of a sale whose identifiers are not in the journal.
   static func saleLost(_ payment: Payment, effect: Fault.Effect) -> Fault {
-    Fault(
+    let isResolved = effect == .none && payment.attempt?.state.name == .succeeded
+    return Fault(
       effect == .unknown ? .unknown : .conflict,
       effect: effect,
       code: "sale_lost",
-      "the journal has no details of the sale \(payment.reference.quotedForMessage); nothing was sent",
-      hint: "ask the acquirer, then: tender journal resolve \(payment.shellReference) --as STATUS "
-        + "--reason TEXT"
+      "the journal has no \(isResolved ? "receipt" : "details") of the sale "
+        + "\(payment.reference.quotedForMessage)\(isResolved ? ", which was resolved by hand" : ""); "
+        + "nothing was sent",
+      hint: isResolved
+        ? Self.refundByReceipt
+        : "ask the acquirer, then: tender journal resolve \(payment.shellReference) --as STATUS "
+          + "--reason TEXT"
     )
   }
 

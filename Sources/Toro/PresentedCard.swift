@@ -56,8 +56,10 @@ package struct PresentedCard: Sendable {
   var number: (start: String, lastFour: String, shown: String)? {
     let source = text(0xdfae5a) ?? maskedTrack
     guard let source else { return nil }
-    let number = source.drop { $0 == ";" || $0 == "%" || $0 == "B" }
-      .prefix { !"=D^ ".contains($0) }
+    let number = Substring(
+      source.unicodeScalars.drop { $0 == ";" || $0 == "%" || $0 == "B" }
+        .prefix { !"=D^ ".unicodeScalars.contains($0) }
+    )
     let isDigit = { (letter: Character) in letter.isASCII && letter.isNumber }
     let start = number.prefix(while: isDigit)
     let end = String(number.reversed().prefix(while: isDigit).reversed())
@@ -136,7 +138,7 @@ package struct PresentedCard: Sendable {
   /// The service code of a stripe: the three digits after the expiry.
   private var serviceCode: [Int]? {
     guard let track = maskedTrack,
-      let mark = track.firstIndex(where: { $0 == "=" || $0 == "D" })
+      let mark = track.unicodeScalars.firstIndex(where: { $0 == "=" || $0 == "D" })
     else { return nil }
     let digits = track[track.index(after: mark)...].dropFirst(4).prefix(3)
       .compactMap { $0.wholeNumberValue }

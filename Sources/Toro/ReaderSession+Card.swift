@@ -127,7 +127,9 @@ extension ReaderSession {
       }
     case .quiet:
       guard case .approved = decision else { return finished(decision) }
-      return leave(.undo(.deviceError, "the reader did not finish with the card"), "Cancelled")
+      return isStopping
+        ? leave(.undo(.operatorCancelled, "the operator cancelled"), "Cancelled")
+        : leave(.undo(.deviceError, "the reader did not finish with the card"), "Cancelled")
     default: return []
     }
   }
@@ -140,6 +142,7 @@ extension ReaderSession {
       guard card?.wantsSignature == true, !order.isRefund else {
         return leave(.completed, "Approved")
       }
+      if isStopping { return leave(.signatureFailed(.operatorCancelled), "Cancelled") }
       guard signsOnDevice else {
         step = .signing
         return [.enter(.awaitingSignature), .takeSignature]

@@ -248,12 +248,12 @@ struct ReaderSession: Sendable {
 
   private mutating func stop() -> [Action] {
     switch step {
-    case .deciding, .finishing, .leaving, .over: return []
+    case .deciding, .leaving, .over: return []
     case .signing, .touching, .comparing:
       return leave(.signatureFailed(.operatorCancelled), "Cancelled")
     case .idle, .settingUp, .arming:
       return fail(.operatorCancelled, "the operator cancelled")
-    case .menu, .waiting, .chip, .pin:
+    case .menu, .waiting, .chip, .pin, .finishing:
       if isStopping { return [] }
       guard isLongRunning else { return fail(.operatorCancelled, "the operator cancelled") }
       isStopping = true

@@ -305,7 +305,7 @@ extension SaleRunner {
       // A refusal without proof was already undone, or is unknown.
       throw fault.effect == .none ? fault.proven : fault
     case .refusedByCard:
-      try advices.undo(sale, reason: "CDCL", .toro(.transactionError, "the card declined"))
+      try undo(reason: "CDCL", .toro(.transactionError, "the card declined"))
       return declinedByCard()
     case .undo(let error, let why): return try undone(error, why)
     case .signatureFailed(let error):
@@ -323,7 +323,7 @@ extension SaleRunner {
     reason: String = "UCMP",
     code: String = "transaction_undone"
   ) throws(Fault) -> Outcome {
-    try advices.undo(sale, reason: reason, .toro(error, why, reason: why))
+    try undo(reason: reason, .toro(error, why, reason: why))
     progress.enter(TransactionState.cancelled.rawValue)
     var fields = receipt
     fields["captured"] = false
@@ -331,6 +331,12 @@ extension SaleRunner {
     result["state"] = .string(TransactionState.cancelled.rawValue)
     let fault = Fault.undone(code: code, "\(why); the authorization was undone")
     return outcome(.cancelled, result, fault)
+  }
+
+  /// Undoes the sale of this session. The session has handled a signal; another one stops the undoing.
+  private func undo(reason: String, _ fault: Fault) throws(Fault) {
+    context.interruption.acknowledge()
+    try advices.undo(sale, reason: reason, fault)
   }
 
   private func declinedByCard() -> Outcome {

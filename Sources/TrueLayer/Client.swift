@@ -56,7 +56,7 @@ final class Client: Sendable {
       progress: progress,
       kind: kind
     )
-    if case .resource = credential { call.isMade = true }
+    call.isMade = path.hasPrefix(Paths.resource(kind, ""))
     return try send(call)
   }
 

@@ -138,7 +138,7 @@ enum Redirection {
   /// Returns whether an address is encrypted or on this machine, visible ASCII, and short enough for
   /// browsers.
   static func isUsable(_ address: String) -> Bool {
-    let front = address.prefix { $0 != "#" }
+    let front = address.prefix(before: "#")
     guard address.utf8.count <= 8192, address.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
       let parts = WebAddress(String(front)), ["http", "https"].contains(parts.scheme)
     else { return false }

@@ -62,6 +62,9 @@ struct Resource: Sendable {
     if let other = body["id"], other.text != id {
       throw .unexpectedBehaviour("the answer is about another \(kind.noun)", traceID: traceID)
     }
+    if let other = body["metadata"]?["reference"]?.text, other != payment.reference.text {
+      throw .unexpectedBehaviour("the answer is about another \(kind.noun)", traceID: traceID)
+    }
     let attempt = payment.attempt
     if let ordered = attempt?.approved ?? attempt?.amount, let amount, amount != ordered {
       throw .unexpectedBehaviour("the answer is about another amount", traceID: traceID)

@@ -51,6 +51,13 @@ extension TrueLayerProvider {
     let statement = try Creation.statement(request.statement, orFrom: reference.text)
     let payment = try runner(progress).look(.payment, try id(of: progress))
     guard payment.status == "settled", !payment.isReversed else {
+      // It was settled before, so this answer is older.
+      if progress.payment.providerStatus == "settled", !payment.isReversed {
+        throw .unexpectedBehaviour(
+          "a settled payment as \(payment.status); nothing was sent",
+          traceID: payment.traceID
+        )
+      }
       throw .nothingToRefund(progress.payment)
     }
     var body: JSONObject = [:]
@@ -142,8 +149,19 @@ extension TrueLayerProvider {
       return
     }
     // The same command refunds again after a failed refund, so an entry must name itself completely.
-    let refunds = (answer.body["items"]?.array?.compactMap(\.object) ?? []).map(BankRefund.init)
-      .filter { ($0.amount ?? -1) >= 0 && $0.currency == resource.currency }
+    var refunds: [BankRefund] = []
+    for refund in (answer.body["items"]?.array?.compactMap(\.object) ?? []).map(BankRefund.init)
+    where (refund.amount ?? -1) >= 0 && refund.currency == resource.currency {
+      // A refund that is listed twice is one refund.
+      let same = refunds.first { $0.id != nil && $0.id == refund.id }
+      if same == nil { refunds.append(refund) }
+      guard same == nil || same?.members == refund.members else {
+        throw .unexpectedBehaviour(
+          "two entries of its list have one id and differ",
+          traceID: answer.traceID
+        )
+      }
+    }
     guard !refunds.isEmpty else { return }
     outcome.refunds = refunds.compactMap(\.seen)
     outcome.refundedAmount = refunds.filter(\.isExecuted).reduce(0) { $0 + ($1.amount ?? 0) }
@@ -224,6 +242,23 @@ extension Fault {
       code: "nothing_to_refund",
       "\(payment.reference.quotedForMessage) is not a settled payment to a merchant account",
       hint: "TrueLayer refunds only those; to look: tender payment-status \(payment.shellReference)"
+    )
+  }
+
+  /// The payment was never made at TrueLayer, or an operator resolved it, so that its id is not known.
+  static func idUnknown(_ payment: Payment) -> Fault {
+    let name = payment.reference.quotedForMessage
+    guard payment.attempt?.state.name == .succeeded else {
+      return .conflict(
+        "nothing_to_confirm",
+        "\(name) has no payment or mandate at TrueLayer",
+        "see: tender journal show \(payment.shellReference)"
+      )
+    }
+    return .conflict(
+      "id_unknown",
+      "\(name) was resolved by hand, so the journal has no id of it; nothing was sent",
+      "take its id from TrueLayer's Console, and give that instead of the reference"
     )
   }
 

@@ -83,9 +83,12 @@ package struct TrueLayerProvider: Provider {
 
   package func check(_ draft: Operation, of payment: Payment) throws(Fault) {
     guard draft.kind == .refund else { return }
-    // TrueLayer cannot refund a payment to an external account.
-    let isElsewhere = payment.content["payee"]?["type"]?.text == "external_account"
+    // TrueLayer cannot refund a payment to an external account. Only such a payment ends as executed.
+    let isElsewhere =
+      payment.content["payee"]?["type"]?.text == "external_account"
+      || payment.state.isFinal && payment.providerStatus == "executed"
     guard payment.kind == .payment, !isElsewhere else { throw .nothingToRefund(payment) }
+    if payment.attempt?.id == nil { throw .idUnknown(payment) }
     try requireClient(for: "a refund")
   }
 
@@ -219,14 +222,7 @@ package struct TrueLayerProvider: Provider {
 
   /// Returns the id of the payment or mandate of an operation.
   func id(of progress: Progress) throws(Fault) -> String {
-    guard let id = progress.attempt.id else {
-      let reference = progress.payment.reference
-      throw .conflict(
-        "nothing_to_confirm",
-        "\(reference.quotedForMessage) has no payment or mandate at TrueLayer",
-        "see: tender journal show \(reference.text.shellOperand)"
-      )
-    }
+    guard let id = progress.attempt.id else { throw .idUnknown(progress.payment) }
     return id
   }
 

@@ -41,11 +41,11 @@ case $needed in *libswiftCore*) how=required ;; esac
   {
     properties = ""
     property("how", $1)
-    scope = $1 == "linked-in" || $5 == "linked" ? "required" : "optional"
+    scope = $1 == "linked-in" || $5 != "opened" ? "required" : "optional"
     printf "%s{\"type\":\"library\",\"bom-ref\":\"%s\",\"name\":\"%s\",", count++ ? "," : "", $2, $2
     if ($1 == "linked-in") printf "\"version\":\"%s\",", $3
     else property("lowest-version", $3)
-    if ($1 == "required") property("loaded", $5 == "linked" ? "at start" : $5 == "opened" ? "on first use" : "")
+    if ($1 == "required") property("loaded", $5 == "linked" ? "at start" : $5 == "required" ? "by each command" : "on first use")
     property("debian", $6)
     printf "\"scope\":\"%s\",\"description\":\"%s\",", scope, $7
     if ($4 ~ / WITH /) printf "\"licenses\":[{\"expression\":\"%s\"}],", $4

@@ -48,6 +48,23 @@ import Testing
     #expect(again.attemptNumber == 2)
   }
 
+  /// The payer may have the barcode that this program never received.
+  @Test func `a lost barcode can be paid, and a look says so`() throws {
+    let world = try World()
+    let lost = try world.engine(fault: "barcode:close-after", scenario: "barcode:paid")
+      .pay(order(world))
+    #expect(lost.fault?.message == "no barcode was received: Pay Theory ended the session")
+    #expect(
+      lost.fault?.hint
+        == "if Pay Theory made one, its payer can still pay it. To look only: tender "
+        + "payment-status A; the same command makes another barcode"
+    )
+    #expect(try world.engine().lookUp("A", known: world.latest()).note == nil)
+    world.clock.advance(6000)
+    let note = try world.engine().lookUp("A", known: world.latest()).note ?? ""
+    #expect(note.hasPrefix("paytheory shows the 10.50 USD of 'A' as paid now"), "\(note)")
+  }
+
   @Test func `a barcode by its id alone`() throws {
     let world = try World()
     let made = try world.engine(scenario: "barcode:paid").pay(order(world))

@@ -2,6 +2,7 @@ import Foundation
 import PayTheory
 import Synchronization
 import TenderEngine
+import TenderJournal
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
@@ -242,6 +243,50 @@ import Testing
     )
     #expect(try world.engine().refund(world.latest()).status == .refunded)
     #expect(try world.books().refunded == 1000)
+  }
+
+  @Test func `a lost charge is resolved as failed once it can no longer appear`() throws {
+    let world = try World()
+    let order = try world.storedOrder("A", amount: 1000)
+    let engine = try world.engine(fault: "stored:close-before", exchange: { Deaf(inner: $0) })
+    #expect(exit { try engine.pay(order) } == 9)
+    func resolve(_ status: Status) throws(Fault) -> Payment {
+      guard let lost = try? world.latest() else { throw .unknownHandle("A") }
+      return try world.journal.resolve(
+        lost,
+        operation: nil,
+        as: status,
+        reason: "in the portal",
+        lateWindow: PayTheoryProvider.lateWindow,
+        world.clock,
+        NeverInterrupted()
+      )
+    }
+    world.clock.advance(PayTheoryProvider.lateWindow - 1)
+    let early = #expect(throws: Fault.self) { try resolve(.failed) }
+    #expect(early?.code == "may_still_appear")
+    #expect(try world.latest()?.phase == .sent)
+    world.clock.advance(1)
+    #expect(try resolve(.failed).state.status == .failed)
+  }
+
+  /// Another program may have charged the same method under the same reference.
+  @Test func `an older transaction with the same reference is not the lost one`() throws {
+    let world = try World()
+    let order = try world.storedOrder("A", amount: 1000)
+    let folder = world.folder.path + "/other"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let other = try SQLiteJournal(folder: folder, redactor: Redactor())
+    _ = try world.engine(over: other).pay(order)
+    world.clock.advance(2 * 60_000)
+    let engine = try world.engine(fault: "stored:close-before", exchange: { Deaf(inner: $0) })
+    #expect(exit { try engine.pay(order) } == 9)
+    let look = #expect(throws: Fault.self) {
+      try world.engine().resume(try #require(try world.latest()), finish: false, resend: false)
+    }
+    #expect(look?.exitStatus == 9)
+    #expect(look?.message.contains("cannot be told") == true, "\(look?.message ?? "")")
+    #expect(try world.latest()?.phase == .sent)
   }
 
   /// Another transaction with the reference is not refunded in the place of the payment's own.

@@ -14,6 +14,8 @@ final class ScriptedServer: HTTPExchange, SocketExchange {
     /// Whether each request had a permit.
     var permits: [Bool] = []
     var urls: [String] = []
+    /// The servers that were connected when the token was asked for.
+    var early: [String] = []
     var envelopes: [JSONObject] = []
     var inner: [String] = []
   }
@@ -52,6 +54,10 @@ final class ScriptedServer: HTTPExchange, SocketExchange {
       return graphQL(JSONReader.read(request.body)?["query"]?.text ?? "")
     }
     return HTTPResponse(status: 200, body: Array(#"{"pt-token":"a.b+c"}"#.utf8))
+  }
+
+  func connectAhead(to url: String, by deadline: Deadline) {
+    seen.withLock { if $0.requests.isEmpty { $0.early.append(url) } }
   }
 
   func open(
@@ -157,6 +163,7 @@ private final class ScriptedSocket: MessageSocket {
     let token = try #require(seen.requests.first)
     #expect(token.url == "https://acme.paytheorystudy.com/pt-token-service/")
     #expect(token.fields.map(\.name) == ["X-API-Key", "Content-Type", "X-Session-Key"])
+    #expect(seen.early == ["wss://acme.secure.socket.paytheorystudy.com/acme/"])
     #expect(
       seen.urls == ["wss://acme.secure.socket.paytheorystudy.com/acme/?pt_token=a.b%2Bc"]
     )

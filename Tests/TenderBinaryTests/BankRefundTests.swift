@@ -43,6 +43,28 @@ import Testing
     get throws { try LedgerAudit.bankBooks(path: shop.books, reference: "A") }
   }
 
+  /// The status of the whole payment comes from an earlier refund.
+  @Test func `an earlier refund is not the expected one`() throws {
+    let named = { (name: String) in ["--refund-reference", name, "--expect", "partially_refunded"] }
+    #expect(try refund("1", named("a")).status == 18)
+    #expect(
+      try run(["payment-status", "A"], at: Self.later).record["status"] == "partially_refunded"
+    )
+    let open = try refund("2", named("b"))
+    #expect(open.status == 18, "\(open.output)")
+    #expect(open.record["error"]?["retry"]?["class"] == "look")
+    let fails = ["--sim-scenario", "refund:failed", "--refund-reference", "c"]
+    _ = try refund("3", fails)
+    let failed = try run(["payment-status", "A", "--expect", "refunded"], at: Self.later)
+    #expect(failed.status == 18, "\(failed.output)")
+    let says = try run(["find", "A"]).record
+    #expect(
+      says["says"]?.text?.contains("; the refund of 3.00 GBP is declined, not paid out") == true,
+      "\(says)"
+    )
+    #expect(says["next"] == "to try the refund again: the same refund command")
+  }
+
   @Test func `one idempotency key is for one refund`() throws {
     let key = ["--idempotency-key", "KK"]
     #expect(try refund("3", key).status == 0)

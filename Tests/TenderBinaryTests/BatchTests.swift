@@ -152,6 +152,32 @@ import FoundationXML
     }
   }
 
+  /// A later line may have cancelled or refunded the payment of a finished one.
+  @Test func `finished lines stay finished when the batch goes on`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let lines = [
+      #"{"command":"transact","reference":"H","amount":"9","test_card":"visa","hold":true}"#,
+      #"{"command":"cancel","reference":"H"}"#,
+      #"{"command":"transact","reference":"A","amount":"9","test_card":"visa","expect":"succeeded"}"#,
+      #"{"command":"refund","reference":"A"}"#,
+      #"{"command":"transact","provider":"toro","reference":"S","amount":"10","hold":true}"#,
+      #"{"command":"confirm","provider":"toro","reference":"S"}"#,
+      #"{"command":"cancel","provider":"toro","reference":"S"}"#,
+      #"{"command":"transact","reference":"D","amount":"1.93","test_card":"visa"}"#,
+    ]
+    let input = lines.joined(separator: "\n") + "\n"
+    let first = try binary.run("batch", "-", "--ordered", "--json", input: input)
+    #expect(first.records.last?["failed"] == 1, "\(first.output)")
+    let again = try binary.run("batch", "-", "--ordered", "--resume", "--json", input: input)
+    #expect(again.records.last?["failed"] == 1, "\(again.output)")
+    #expect(again.records.last?["replayed"] == .integer(lines.count))
+    let errors = again.records.map { $0["error"]?["code"]?.text }
+    #expect(errors == [nil, nil, nil, nil, nil, nil, nil, "insufficient_funds", nil])
+    // The record shows what the payment is now.
+    #expect(again.records.first?["status"] == "cancelled")
+  }
+
   @Test func `ends in 9 where one line is unknown, and finds out afterwards`() throws {
     let binary = try Binary()
     defer { binary.remove() }

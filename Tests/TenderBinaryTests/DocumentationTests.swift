@@ -89,6 +89,8 @@ import Testing
     ("5", [("; exit 124", 75), ("", 0)]),
     ("5", [("; exit 1", 75), ("", 0)]),
     ("5", [("--hold", 1)]),
+    // Paid from a bank account, and pending for days.
+    ("7", [("", 75), ("", 75)]),
     ("", [("", 1)]),
   ]
 
@@ -105,6 +107,10 @@ import Testing
     defer { binary.remove() }
     let help = try binary.run("help", "exit-status").output.replacing("\n  ", with: "\n")
     #expect(help.contains(script))
+    let typed =
+      amount == "7"
+      ? script.replacing("instrument-file card.json", with: "test-account success")
+        .replacing("=10s", with: "=1s") : script
     try FileManager.default.removeItem(at: bin.appending(path: "tender"))
     _ = try shell(Self.before("transact", "")[0], binary, bin)
     for (more, exit) in runs {
@@ -112,7 +118,7 @@ import Testing
       let file = bin.appending(path: "tender")
       try wrapper.write(to: file, atomically: true, encoding: .utf8)
       try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
-      let (ended, printed) = try shell("ORDER=O-1 AMOUNT=\(amount)\n\(script)", binary, bin)
+      let (ended, printed) = try shell("ORDER=O-1 AMOUNT=\(amount)\n\(typed)", binary, bin)
       #expect(ended == exit, "\(amount) \(more): \(printed)")
       #expect(printed.contains("ship O-1") == (exit == 0), "\(amount) \(more): \(printed)")
     }

@@ -60,6 +60,45 @@ import Testing
     )
   }
 
+  /// A program that reads `error.effect` does not charge again what stands.
+  @Test func `an error about a payment that stands has effect done`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    func effect(_ words: String) throws -> [String?] {
+      let error = try binary.run(words.split(separator: " ").map(String.init) + ["--json"])
+        .record["error"]
+      return [error?["effect"]?.text, error?["retry"]?["class"]?.text]
+    }
+    let card = "transact --amount 10 --test-card visa --reference "
+    #expect(
+      try effect(
+        "transact --provider toro --amount 90.10 --sim-scenario gateway:partial --reference P"
+      ) == ["done", "operator"]
+    )
+    #expect(try effect(card + "Q --expect provider_status=SETTLED") == ["done", "never"])
+    #expect(
+      try effect(
+        "transact --amount 10 --test-account success --reference A --wait=1s --expect succeeded"
+      ) == ["done", "look"]
+    )
+    #expect(try effect(card + "H --hold --expect succeeded") == ["done", "operator"])
+    #expect(
+      try effect("transact --amount 1.93 --test-card visa --reference D") == ["none", "never"]
+    )
+    #expect(try effect(card + "C --hold") == [nil, nil])
+    #expect(try effect("cancel C --expect succeeded") == ["done", "never"])
+  }
+
+  @Test func `no ids are not an expected result`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let words = ["payment-status", "-", "--json"]
+    #expect(try binary.run(words, input: "\n").status == 0)
+    let expected = try binary.run(words + ["--expect", "succeeded"], input: "\n")
+    #expect(expected.status == 18)
+    #expect(expected.errorRecord["error"]?["code"] == "unexpected_status")
+  }
+
   /// The merchant chose to capture a part of a hold. A fee is not a part.
   @Test func `what the merchant asked for is paid`() throws {
     let binary = try Binary()

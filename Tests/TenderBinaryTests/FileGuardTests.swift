@@ -91,6 +91,45 @@ import Testing
     if !isTaken { #expect(result.errorRecord["error"]?["code"] == "file_too_open") }
   }
 
+  /// A user who can write a folder above could remove this configuration, or put another file there.
+  @Test(arguments: [(0o777, 2), (0o775, 2), (0o755, 0), (0o1777, getuid() == 0 ? 0 : 2)])
+  func `refuses a configuration that others can move`(_ mode: Int, _ status: Int32) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let parent = binary.home.appending(path: "shared")
+    let folder = parent.appending(path: "own")
+    try FileManager.default.createDirectory(
+      at: folder,
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
+    let path = folder.appending(path: "c.json")
+    try Self.write(#"{"profiles":{"a":{"mode":"read-only"}}}"#, 0o600, to: path)
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: parent.path)
+    let result = try binary.run("config", "check", "--config", path.path, "--json")
+    #expect(result.status == status, "\(result.errors)")
+    guard status != 0 else { return }
+    let error = try #require(result.errorRecord["error"])
+    #expect(error["code"] == "file_too_open")
+    #expect(error["hint"]?.text?.hasPrefix("chmod go-w \(parent.path)") == true, "\(error)")
+  }
+
+  /// The name of standard input and output. Only a few commands read or write them so.
+  @Test(arguments: [
+    "simulator save -", "journal backup -", "batch lines --check --junit -",
+    "transact --amount 5 --test-card visa --trace -",
+  ])
+  func `makes no file named as standard output`(_ line: String) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    _ = try binary.run(line: "transact --amount 5 --test-card visa --reference A")
+    try Data("{}".utf8).write(to: binary.home.appending(path: "lines"))
+    let result = try binary.run(line: line)
+    #expect(result.status == 2, "\(result)")
+    #expect(result.errorRecord["error"]?["code"] == "bad_file")
+    #expect(!FileManager.default.fileExists(atPath: binary.home.path + "/-"))
+  }
+
   /// A user who can write a folder above could replace this state folder.
   @Test(arguments: [(0o777, 16), (0o775, 16), (0o755, 0), (0o1777, getuid() == 0 ? 0 : 16)])
   func `refuses a state folder that others can move`(_ mode: Int, _ status: Int32) throws {

@@ -44,6 +44,31 @@ import Testing
     (["--failure", "insufficient"], ["D-1"]), (["--currency", "GBP"], []),
   ]
 
+  /// A copy is accepted once the payments that it lacks are looked up, so the look-up is no error.
+  @Test func `searches with a copy of the journal, and says that it is one`() throws {
+    let server = try Server()
+    defer { server.stop() }
+    var binary = try Binary()
+    defer { binary.remove() }
+    binary.variables = server.variables(scheme: "http", port: server.port)
+    let pay = ["transact", "--amount", "5", "--test-card", "visa", "--json", "--reference"]
+    #expect(try binary.run(pay + ["A"]).status == 0)
+    let copy = binary.home.appending(path: "copy")
+    try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: false)
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: copy.path)
+    let file = copy.appending(path: "journal.db").path
+    #expect(try binary.run("journal", "backup", file).status == 0)
+    #expect(try binary.run(pay + ["B"]).status == 0)
+    let place = ["--state-dir", copy.path, "--json"]
+    for words in [["find", "--online"], ["find", "A", "--online"]] {
+      let found = try binary.run(words + place)
+      #expect(found.status == 0, "\(found.errors)")
+      #expect(found.errors.contains(" is a copy "), "\(found.errors)")
+      #expect(found.records.contains { $0["reference"] == "A" })
+    }
+    #expect(try binary.run(pay + ["C"] + place.dropLast()).status == 16)
+  }
+
   @Test func `searches all of the merchant's payments`() throws {
     let binary = try elsewhere()
     defer { binary.remove() }

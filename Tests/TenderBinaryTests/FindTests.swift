@@ -117,7 +117,7 @@ import Testing
     )
     #expect(
       try words("LOST-1")[1]
-        == "to look only: tender journal resume LOST-1; to finish it (this may move "
+        == "to look only: tender journal resume LOST-1; to finish the charge of 6.00 USD (this may move "
         + "money): tender journal resume LOST-1 --finish"
     )
     #expect(try words("DECLINED-1")[0]?.hasPrefix("1.93 USD declined: ") == true)

@@ -62,4 +62,50 @@ private import Glibc
     #expect(process.terminationReason == .exit)
     withExtendedLifetime(pipe) {}
   }
+
+  /// Whether a process handles signals itself.
+  private func handlesSignals(_ process: Process) -> Bool {
+    let status = try? String(
+      contentsOfFile: "/proc/\(process.processIdentifier)/status",
+      encoding: .utf8
+    )
+    let line = status?.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
+    let blocked = line.flatMap { Int($0.dropFirst(7).filter { !$0.isWhitespace }, radix: 16) } ?? 0
+    return blocked >> (SIGTERM - 1) & 1 == 1
+  }
+
+  /// Neither the record nor the fault is read.
+  @Test(
+    .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status"), "there is no /proc"),
+    arguments: [
+      ["journal", "show", "NONE"], ["refund", "NONE"], ["journal", "list"],
+      ["transact", "--amount", "90.05", "--test-card", "visa", "--reference", "B"],
+      ["transact", "--provider", "toro", "--amount", "5", "--reference", "C", "--events"],
+    ],
+    [SIGTERM, SIGINT, SIGHUP]
+  )
+  func `ends on a signal where both pipes are full`(_ words: [String], _ signal: Int32) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    _ = try binary.run("transact", "--amount", "5", "--test-card", "visa", "--reference", "A")
+    let pipes = [fullPipe(), fullPipe()]
+    let process = Process()
+    process.executableURL = Binary.path
+    process.arguments = words + ["--json"]
+    process.environment = ["HOME": binary.home.path, "PATH": "/usr/bin:/bin"]
+    process.standardOutput = pipes[0].fileHandleForWriting
+    process.standardError = pipes[1].fileHandleForWriting
+    let hasEnded = DispatchSemaphore(value: 0)
+    process.terminationHandler = { _ in hasEnded.signal() }
+    try process.run()
+    let start = ContinuousClock.now
+    while !handlesSignals(process), start.duration(to: .now) < .seconds(20) {}
+    kill(process.processIdentifier, signal)
+    let isOver = hasEnded.wait(timeout: .now() + 10) == .success
+    #expect(isOver)
+    if !isOver { kill(process.processIdentifier, SIGKILL) }
+    process.waitUntilExit()
+    if isOver { #expect(process.terminationReason == .exit) }
+    withExtendedLifetime(pipes) {}
+  }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TenderModel
 import TenderTestSupport
 import Testing
 
@@ -33,5 +34,37 @@ struct HardeningTests {
     let result = try Self.check(library.path)
     #expect(result.status == 1)
     #expect(result.text.contains("missing: all symbols bound at start (BIND_NOW)"))
+  }
+
+  /// Runs a command with the loader's list of files on standard error.
+  private static func traced(_ arguments: [String]) throws -> Binary.Result {
+    var program = try Binary()
+    defer { program.remove() }
+    program.variables["LD_DEBUG"] = "files"
+    return try program.run(arguments)
+  }
+
+  @Test(arguments: [
+    ["--version"], ["help", "transact"], ["__complete", "bash", "tender transact --am"],
+  ])
+  func `opens no library for its version, help and completion`(_ arguments: [String]) throws {
+    let result = try Self.traced(arguments)
+    #expect(result.status == 0)
+    #expect(result.errors.contains("libc.so"))
+    #expect(!result.errors.contains("libsodium") && !result.errors.contains("libsqlite3"))
+    let command = try Self.traced(["providers"])
+    #expect(command.errors.contains("libsodium") && command.errors.contains("libsqlite3"))
+  }
+
+  @Test(arguments: ["libsodium.so.23", "libsqlite3.so.0"])
+  func `reports a library that cannot be opened`(_ name: String) throws {
+    var program = try Binary()
+    defer { program.remove() }
+    try Data("damaged".utf8).write(to: program.home.appending(path: name))
+    program.variables["LD_LIBRARY_PATH"] = program.home.path
+    let result = try program.run(["providers", "--json"])
+    #expect(result.status == Fault.Kind.internal.exitStatus)
+    #expect(result.errorRecord["error"]?["code"] == "library_missing")
+    #expect(try program.run(["--version"]).status == 0)
   }
 }

@@ -136,11 +136,14 @@ import Testing
     private static let more = [
       ["confirm"], ["confirm", "--amount", "4"], ["confirm", "--amount", "99"], ["cancel"],
       ["cancel", "--dry-run"], ["refund"], ["refund", "--amount", "4"],
-      ["refund", "--amount", "3"],
+      ["refund", "--amount", "3"], ["refund", "--amount-minor", "100"], ["cancel", "--refund"],
+      ["journal", "resolve", "--as", "failed", "--reason", "x", "--yes"],
+      ["journal", "resolve", "--as", "succeeded", "--reason", "x", "--yes"],
       ["refund", "--amount", "99"], ["refund", "--amount", "2", "--refund-reference", "r 1"],
       ["refund", "--dry-run"], ["payment-status"], ["payment-status", "--wait=1s"],
       ["payment-status", "--expect", "declined"], ["journal", "resume"],
       ["journal", "resume", "--finish"], ["journal", "resume", "--finish", "--yes"], ["find"],
+      ["find", "--online"],
       ["journal", "show"], ["mandate-status"], ["journal", "resume", "--all"],
     ]
 
@@ -196,7 +199,8 @@ import Testing
         default:
           var words = pick(Self.more, &random)
           if !words.contains("--all") { words.append("--id=" + reference) }
-          if !words.contains("--dry-run"), !["find", "show"].contains(words[0]),
+          let asks = words.contains("--online") || !["find", "show"].contains(words[0])
+          if !words.contains("--dry-run"), asks,
             words.prefix(2) != ["journal", "show"], random.below(3) == 0
           {
             words += ["--sim-fault", pick(Self.faults[provider] ?? [], &random)]

@@ -49,6 +49,88 @@ import Testing
     #expect(try run(binary, declined).record["replayed"] == true)
   }
 
+  /// Until the request can no longer arrive, the same command would charge a second time.
+  @Test func `nothing ends without an effect by hand while it may still have one`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pay = "transact --test-card visa --amount 9 --reference A"
+    #expect(try run(binary, pay + " --sim-fault part2:reset-before").status == 9)
+    for status in ["failed", "declined", "cancelled", "expired"] {
+      let early = try run(binary, "journal resolve A --as \(status) --reason console --yes")
+      #expect(early.status == 6, "\(early.output)")
+      #expect(early.errorRecord["error"]?["code"] == "may_still_appear")
+      #expect(
+        early.errorRecord["error"]?["message"]?.text?.hasPrefix(
+          "the 9.00 USD charge of 'A' can still appear at paytheory until 20"
+        ) == true
+      )
+    }
+    #expect(try run(binary, "find A").record["status"] == "unknown")
+    let paid = try run(binary, "journal resolve A --as succeeded --reason console --yes")
+    #expect(paid.record["status"] == "succeeded", "\(paid.errors)")
+    #expect(try run(binary, pay).record["replayed"] == true)
+  }
+
+  /// The journal has no receipt and no id of it.
+  @Test func `a payment that was resolved by hand says how it can be refunded`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let lost =
+      "--timeout 2s --sim-fault authorisation:close-after*1 --sim-fault cancellation:close-before*9"
+    #expect(
+      try run(binary, "transact --provider toro --amount 9 --reference S \(lost)").status == 9
+    )
+    #expect(
+      try binary.run(Self.bank + ["--json", "--sim-fault", "create:close-after*9"]).status == 9
+    )
+    for reference in ["S", "A"] {
+      let words = "journal resolve \(reference) --as succeeded --reason console --yes"
+      #expect(try run(binary, words).status == 0)
+    }
+    for words in ["refund S", "cancel S", "transact --type refund --original S --amount 4"] {
+      let refused = try run(binary, "\(words) --provider toro")
+      #expect(refused.status == 6)
+      #expect(refused.errorRecord["error"]?["code"] == "sale_lost")
+      #expect(
+        refused.errorRecord["error"]?["message"]
+          == "the journal has no receipt of the sale 'S', which was resolved by hand; nothing was sent"
+      )
+      let hint = refused.errorRecord["error"]?["hint"]?.text ?? ""
+      #expect(hint.contains("--type refund --original-file FILE"), "\(hint)")
+    }
+    let refund = try run(binary, "refund A")
+    #expect(refund.status == 6)
+    #expect(refund.errorRecord["error"]?["code"] == "id_unknown")
+    // The provider's id makes it possible.
+    let books = try run(binary, "simulator show A").records
+    #expect(books.first?["reference"] == "A")
+    let cancelled = try run(binary, "cancel A")
+    #expect(
+      cancelled.errorRecord["error"]?["hint"] == "to look only: tender payment-status A",
+      "\(cancelled.errors)"
+    )
+  }
+
+  /// The payment is known, so an answer that it is not found is no answer.
+  @Test func `a refund or revocation that is not found can be repeated`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    #expect(try binary.run(Self.bank + ["--json"]).status == 0)
+    let mandate = Self.bank.map { $0 == "A" ? "M" : $0 } + ["--mandate", "--wait", "--json"]
+    let place = try #require(mandate.firstIndex(of: "--amount"))
+    let limits = ["--mandate-type", "sweeping", "--max-individual", "5", "--limit", "month:9"]
+    let made = try binary.run(mandate[..<place] + mandate[(place + 2)...] + limits)
+    #expect(made.record["status"] == "authorized", "\(made.errors)")
+    for (words, fault) in [("refund A", "refund"), ("cancel M", "revoke")] {
+      let lost = try run(binary, "\(words) --sim-fault \(fault):http-404")
+      #expect(lost.status == 11)
+      #expect(lost.errorRecord["error"]?["code"] == "unexpected_behaviour")
+      #expect(lost.errorRecord["error"]?["effect"] == "none")
+      #expect(lost.errorRecord["error"]?["retry"]?["class"] != "never")
+      #expect(try run(binary, words).status == 0)
+    }
+  }
+
   @Test func `an unknown operation is unknown after a wait and an expectation too`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -105,6 +105,46 @@ import Testing
     #expect(vouched.status == 5)
   }
 
+  /// A key of any provider, from a variable, the profile or a file, in any option.
+  @Test(arguments: [
+    ["transact", "--amount", "5", "--test-card", "visa", "--reference", "KEY"],
+    ["transact", "--amount", "5", "--test-card", "visa", "--metadata", "note=is KEY here"],
+    ["transact", "--provider", "toro", "--amount", "5", "--additional", "a=KEY"],
+    ["journal", "show", "KEY"],
+  ])
+  func `takes no configured key as an argument, and never echoes it`(_ words: [String]) throws {
+    var binary = try Binary()
+    defer { binary.remove() }
+    let key = "tender-paytheorylab-0f1e2d3c4b5a"
+    let file = binary.home.appending(path: "key")
+    try Data(key.utf8).write(to: file)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+    let config = binary.home.appending(path: "config.json")
+    for variables in [
+      ["TENDER_TORO_API_KEY": key], ["TENDER_TRUELAYER_CLIENT_SECRET": key],
+      ["TENDER_PAYTHEORY_API_KEY": key], ["TENDER_CONFIG": config.path, "OWN": key],
+      ["TENDER_PAYTHEORY_API_KEY_FILE": file.path, "TENDER_TORO_API_KEY_FILE": file.path],
+    ] {
+      if variables.count == 2, words[0] == "journal", variables["OWN"] == nil { continue }
+      let text =
+        #"{"schema":1,"default_profile":"a","profiles":{"a":{"toro":{"api_key_env":"OWN"}}}}"#
+      try Data(text.utf8).write(to: config)
+      binary.variables = variables
+      let typed = words.map { $0.replacing("KEY", with: key) }
+      let result = try binary.run(typed + ["--json"])
+      #expect(result.status == 2, "\(variables.keys) \(result.output)")
+      #expect(result.output == "")
+      #expect(!result.errors.contains(key))
+      #expect(result.errorRecord["error"]?["code"] == "secret_on_command_line")
+      let option = words.last { $0.hasPrefix("--") } ?? "an operand"
+      let message = result.errorRecord["error"]?["message"]?.text ?? ""
+      #expect(message.hasPrefix(option + " contains a configured key"), "\(message)")
+      for (name, bytes) in try binary.everyByte() where !["key", "config.json"].contains(name) {
+        #expect(bytes.range(of: Data(key.utf8)) == nil, "\(name)")
+      }
+    }
+  }
+
   @Test func `keeps its files to their owner`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -87,6 +87,22 @@ import Testing
     #expect(rest.contains("\"state\":\"cancelled\""))
   }
 
+  @Test func `a deadline ends the last step of a chip, and undoes the sale`() throws {
+    let server = try Server()
+    defer { server.stop() }
+    let shop = try Shop()
+    shop.binary.variables = server.variables("TENDER_TORO_")
+    let start = ContinuousClock.now
+    let late = try shop.binary.run(
+      Self.wait + ["--reference", "W", "--sim-fault", "reader-finish:silence", "--deadline", "2s"]
+    )
+    // The reader's own limit is 15 s.
+    #expect(start.duration(to: .now) < .seconds(10))
+    #expect(late.status == 12)
+    #expect(late.records.last?["error"]?["code"] == "transaction_undone")
+    #expect(late.records.last?["result"]?["error"] == "operatorCancelled")
+  }
+
   @Test func `never leaves two sales behind, or one that nobody was told of`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -64,12 +64,50 @@ import Testing
     #expect(before.status == 8, "\(before.output) \(before.errors)")
     #expect(before.errorRecord["error"]?["code"] == "deadline_passed")
     #expect(before.errorRecord["error"]?["effect"] == "none")
+    func kept(_ reference: String) throws -> [String?] {
+      let shown = try binary.run("journal", "show", reference, "--json").record
+      return [shown["error"]?["code"]?.text, shown["history"]?.array?.last?["note"]?.text]
+    }
+    // No signal came.
+    #expect(try kept("A") == ["deadline_passed", "ended with no effect: deadline_passed"])
     #expect(try pay("A", []).status == 0)
     // Money may have moved, which is reported before the end of the time.
     let after = try pay("B", ["--sim-fault", "part2:silence", "--deadline", "700ms"])
     #expect(after.status == 9, "\(after.output) \(after.errors)")
+    #expect(try kept("B") == ["deadline_passed", "result unknown: deadline_passed"])
     #expect(try pay("B", []).record["status"] == "succeeded")
     #expect(try pay("C", ["--deadline", "30s"]).status == 0)
+  }
+
+  /// It counts as SIGTERM. The payment neither goes on nor has a crash report.
+  @Test func `stops at SIGQUIT`() throws {
+    let server = try Server()
+    defer { server.stop() }
+    var binary = try Binary()
+    defer { binary.remove() }
+    binary.variables = server.variables(scheme: "http", port: server.port)
+    let pay = ["transact", "--amount", "5", "--test-card", "visa", "--reference", "A", "--json"]
+    // A test in the background ignores it, and so would the program.
+    signal(SIGQUIT, SIG_DFL)
+    let (process, output, errors) = try binary.start(
+      pay + ["--events", "--sim-fault", "part2:silence"]
+    )
+    var seen = ""
+    while !seen.contains(#""state":"sent""#),
+      let byte = try output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty
+    {
+      seen += String(decoding: byte, as: UTF8.self)
+    }
+    kill(process.processIdentifier, SIGQUIT)
+    let said = try errors.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 9, "\(seen) \(String(decoding: said, as: UTF8.self))")
+    // A crash report would be the last line.
+    let record = String(decoding: said, as: UTF8.self).split(separator: "\n").last
+    #expect(record.flatMap { JSONReader.read(String($0)) }?["error"]?["code"] == "terminated")
+    #expect(try binary.run(pay).record["status"] == "succeeded")
+    binary.variables = [:]
+    #expect(try binary.run("journal", "show", "A", "--json").record["captured_amount"] == 500)
   }
 
   /// Nothing has started yet, because the instrument does not arrive.

@@ -159,6 +159,30 @@ import Testing
     #expect(try till.transact(newAttempt: true) == "succeeded")
   }
 
+  @Test(arguments: [Status.declined, .cancelled, .failed])
+  func `a payment that ended and is shown as paid has a warning with the next step`(
+    _ end: Status
+  ) throws {
+    let refusal = Fault(.rejected, code: "refused", "no").proven
+    let act: Scripted.Act = end == .failed ? .fail(refusal, sends: true) : .answer(end)
+    let till = Till(Scripted(.scripted, act))
+    _ = try till.transact()
+    till.provider.shows(Self.seen(0), Self.seen(0))
+    let looked = try till.engine.lookUp("A", known: try till.payment())
+    #expect(looked.status == end)
+    #expect(
+      looked.note
+        == "\(till.provider.name.text) shows the 10.00 USD of 'A' as paid now (id-1), and this "
+        + "journal has it as \(end.rawValue). Do not charge it again: count it as paid, or refund it at "
+        + till.provider.name.text
+    )
+    // A look that does not show it as paid has none.
+    var other = Self.seen(0)
+    other.status = .declined
+    till.provider.shows(other, other)
+    #expect(try till.engine.lookUp("A", known: try till.payment()).note == nil)
+  }
+
   @Test func `another key than the one that it was done with is refused`() throws {
     let till = Till(Scripted())
     #expect(try till.transact(key: "k1") == "succeeded")

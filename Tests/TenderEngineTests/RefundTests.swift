@@ -155,6 +155,22 @@ import Testing
     #expect(try till.refund(200, name: "r2") == "partially_refunded, refund 2: succeeded")
   }
 
+  /// Without a name, the suggested command would be refused.
+  @Test func `names the further refund after one by amount that was found`() throws {
+    let till = try Self.paid()
+    till.provider.then(.lost)
+    #expect(try till.refund(300) == "9 no_answer")
+    till.provider.finds(.done(2, 300))
+    let found = try till.payment()
+    let fault = #expect(throws: Fault.self) {
+      try till.engine.refund(found, handle: "A", try .test(200, "USD"), idempotencyKey: nil)
+    }
+    #expect(
+      fault?.hint == "to send it now: tender refund A --amount 2.00 --refund-reference NAME"
+    )
+    #expect(try till.refund(200) == "6 refund_needs_name")
+  }
+
   @Test func `says that another refund provably did nothing, and sends nothing`() throws {
     let till = try Self.paid()
     till.provider.then(.lost)

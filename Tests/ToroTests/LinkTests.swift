@@ -152,6 +152,42 @@ final class ScriptedReader: ByteStream, DeviceExchange, @unchecked Sendable {
     #expect(!reader.commands.contains(0xded2))
   }
 
+  /// The acquirer approved, and the reader does not finish with the card. A deadline is like Ctrl-C.
+  @Test(arguments: [Fault.Kind.interrupted, .terminated, .hungUp])
+  func `a stop ends the last step of a chip, lets the reader go, and undoes the sale`(
+    _ kind: Fault.Kind
+  ) throws {
+    let reader = try chip()
+    reader.script[0xded2] = [[]]
+    reader.script[0xd0ff] = [Self.ok]
+    let (result, exit, world) = try run(
+      reader,
+      interruption: StopAfter(reader, command: 0xded2, kind)
+    )
+    #expect(exit == 12 && result.text("error") == "operatorCancelled")
+    #expect(reader.commands.suffix(3) == [0xd0ff, 0xd201, 0xd060])
+    #expect(try world.ledger() == (1, 0, 0))
+    // A look at this clock takes a millisecond. The greeting is awaited for 1.5 s.
+    #expect(world.clock.uptime - world.clock.now < 5000)
+  }
+
+  /// The card's approval may cross the stop.
+  @Test(arguments: [(UInt8(0xe3), Int32(0)), (0xe5, 3)])
+  func `an answer of the card that crosses a stop decides the sale`(
+    _ tag: UInt8,
+    _ status: Int32
+  ) throws {
+    let reader = try chip()
+    reader.script[0xded2] = [[]]
+    reader.script[0xd0ff] = [Self.ok + ScriptedReader.packet([tag, 4, 0x8a, 2, 0x30, 0x30])]
+    let (_, exit, world) = try run(
+      reader,
+      interruption: StopAfter(reader, command: 0xded2)
+    )
+    #expect(exit == status)
+    #expect(try world.ledger().standing == (exit == 0 ? 1 : 0))
+  }
+
   @Test func `goes on where insert and its event come in either order`() throws {
     let reader = try chip()
     reader.script[0xdec1] = [ScriptedReader.packet([], 0x9f43) + ScriptedReader.card([3, 0])]
@@ -232,19 +268,21 @@ final class ScriptedReader: ByteStream, DeviceExchange, @unchecked Sendable {
   }
 }
 
-/// Ctrl-C as soon as a command was sent.
+/// A signal as soon as a command was sent.
 final class StopAfter: Interruption, @unchecked Sendable {
   // Unchecked: a test works on one thread.
   private let reader: ScriptedReader
   private let command: UInt16
+  private let signal: Fault.Kind
   private var isHeard = false
 
-  init(_ reader: ScriptedReader, command: UInt16) {
+  init(_ reader: ScriptedReader, command: UInt16, _ signal: Fault.Kind = .interrupted) {
     self.reader = reader
     self.command = command
+    self.signal = signal
   }
 
-  var kind: Fault.Kind? { !isHeard && reader.commands.contains(command) ? .interrupted : nil }
+  var kind: Fault.Kind? { !isHeard && reader.commands.contains(command) ? signal : nil }
 
   var descriptor: Int32? { nil }
 

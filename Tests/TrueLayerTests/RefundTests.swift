@@ -334,6 +334,50 @@ import TrueLayer
   }
 
   /// Executes each refund, and answers with a refusal.
+  /// Lists each refund twice; the second time with this status, if there is one.
+  struct Twice: HTTPExchange {
+    let inner: any HTTPExchange
+    var status: String?
+
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      var response = try inner.send(request, permit, by: deadline)
+      guard request.method == .get, request.url.hasSuffix("/refunds"),
+        var body = JSONReader.read(response.body)?.object, let items = body["items"]?.array
+      else { return response }
+      let again = items.map { item in
+        var copy = item.object ?? [:]
+        if let status { copy["status"] = .string(status) }
+        return JSON.object(copy)
+      }
+      body["items"] = .array(items + again)
+      response.body = Array(JSONWriter.text(.object(body)).utf8)
+      return response
+    }
+  }
+
+  @Test func `a refund that is listed twice counts once`() throws {
+    let shop = try Shop()
+    _ = try shop.refund(300)
+    shop.world.clock.advance(3000)
+    func look(_ status: String?) throws -> Report {
+      try shop.world.engine(change: FlowTests.bank) { Twice(inner: $0, status: status) }
+        .lookUp("R", known: try shop.payment)
+    }
+    // Two different entries with one id prove nothing.
+    let fault = #expect(throws: Fault.self) { try look("failed") }
+    #expect(fault?.code == "unexpected_behaviour")
+    #expect(try shop.state.refunded == 0)
+    let looked = try look(nil)
+    #expect(looked.details["refunds"]?.array?.count == 1)
+    #expect(looked.note == nil)
+    try shop.expectBooks(refunded: 300, refunding: 0, count: 1)
+    #expect(try shop.state.leftToRefund == 1700)
+  }
+
   struct MadeAndRefused: HTTPExchange {
     let inner: any HTTPExchange
     let status: Int

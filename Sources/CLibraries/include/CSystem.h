@@ -13,7 +13,7 @@ void tender_system_explain_cuts(void);
 /// number is ignored.
 int tender_system_is_version(const char *found, const char *lowest);
 
-/// Returns the name and version of an opened library; 0 is the one opened last. NULL after the first one.
+/// Returns the name and version of an opened library; number 0 is the one opened last. NULL after the first one.
 const char *tender_library_opened(size_t number);
 
 /// Returns two lines: the commit of this build, and its compiler. Both are empty until

@@ -143,7 +143,7 @@ struct InstrumentReader {
   private static func meaning(of key: String, among known: [String]) -> String? {
     let plain = key.lowercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
     for line in otherNames.split(separator: "\n") {
-      let words = line.split { $0 == " " || $0 == ":" }.map(String.init)
+      let words = line.unicodeScalars.split { $0 == " " || $0 == ":" }.map { String($0) }
       if known.contains(words[0]), words.dropFirst().contains(plain) { return words[0] }
     }
     return nil

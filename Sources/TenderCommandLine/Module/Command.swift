@@ -207,7 +207,7 @@ package struct Command: Sendable {
     let keyed = keys.flatMap(\.options).filter { option in known.contains { $0 === option } }
     let candidates = keyed + known
     let own = command.optionNames.compactMap { name in candidates.first { $0.isNamed(name) } }
-    let ineffective = ineffective
+    let ineffective = ineffective(among: known)
     let options = Option.Group.allCases.flatMap { group in
       (group == .general ? known : own).filter {
         $0.group == group && !ineffective.contains($0.name)
@@ -219,8 +219,19 @@ package struct Command: Sendable {
   }
 
   /// The general options without an effect on this command, which the parser refuses.
-  private var ineffective: [String] {
+  private func ineffective(among known: [Option]) -> [String] {
     let own = keys.flatMap(\.options).map(\.name)
+    // The parser answers these two, and opens no file but the configuration.
+    let answered: [String: [any OptionKey]] = [
+      "help": [Keys.provider, Keys.profile, Keys.config], "version": [Keys.verbose],
+    ]
+    if let more = answered[name] {
+      let shared: [any OptionKey] = [
+        Keys.output, Keys.json, Keys.color, Keys.quiet, Keys.help, Keys.version,
+      ]
+      let used = (shared + more).flatMap(\.options).map(\.name)
+      return known.filter { $0.group == .general }.map(\.name).filter { !used.contains($0) }
+    }
     let asks =
       !work.isLocal || bounds.reachesProviders || own.contains(Keys.online.option.name)
     var names = asks ? [] : [Keys.trace.option.name]

@@ -55,6 +55,9 @@ package struct ConfigFile: Sendable {
       throw .config(path, "is not a regular file", "name another one with --config")
     }
     try FileGuard.check(descriptor, path, named: "--config", .ownersToWrite)
+    if Environment.size(of: descriptor) != nil {
+      try FileGuard.checkFolders(of: path, named: "--config", home: Environment()["HOME"])
+    }
     let clock = SystemClock(interruption: NeverInterrupted())
     let deadline = milliseconds.map { Deadline(in: $0, on: clock) }
     let stop = deadline.map { deadline in { deadline.remaining <= 0 } }

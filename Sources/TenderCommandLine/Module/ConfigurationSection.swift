@@ -99,6 +99,15 @@ package struct ConfigurationSection: Sendable {
       }
     }
 
+    /// Whether no option may contain its value. An API key is public in some apps, and never a reference.
+    var isHidden: Bool {
+      switch kind {
+      case .credential(let isSecret): isSecret || name == "api_key"
+      case .variable: true
+      case .text, .value: false
+      }
+    }
+
     var isText: Bool { if case .text = kind { true } else { false } }
 
     /// The names of its members in the section.

@@ -98,6 +98,22 @@ package final class Invocation: Sendable {
     )
   }
 
+  /// Throws `usage` if an option or operand contains a secret. The fault names the option, never its text.
+  ///
+  /// `learn` gets the secret before, for the redactor. A redactor replaces secrets of this length.
+  func check(secret: String, _ learn: (String) -> Void) throws(Fault) {
+    guard secret.utf8.count >= 6 else { return }
+    let option = values.names.first { values[$0]?.contains { $0.contains(secret) } == true }
+    guard option != nil || operands.contains(where: { $0.contains(secret) }) else { return }
+    learn(secret)
+    throw .usage(
+      "secret_on_command_line",
+      "\(option.map { "--" + $0 } ?? "an operand") contains a configured key or secret; it was not "
+        + "sent, logged or stored",
+      "clear it from your shell history, and replace the key"
+    )
+  }
+
   /// Throws `usage` if several options read standard input.
   func checkStandardInput() throws(Fault) {
     let options = command.options.count { option in

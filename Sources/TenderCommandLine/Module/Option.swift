@@ -70,8 +70,10 @@ package final class Option: Sendable {
   }
 
   package var short: Character? {
-    declaration.utf8.first == UInt8(ascii: "-") ? declaration.dropFirst().first : nil
+    hasShort ? declaration.dropFirst().first : nil
   }
+
+  private var hasShort: Bool { declaration.utf8.first == UInt8(ascii: "-") }
 
   package var summary: String {
     otherSummary
@@ -80,7 +82,7 @@ package final class Option: Sendable {
 
   /// The declaration after the name.
   private var tail: Substring.UTF8View {
-    declaration.utf8.dropFirst((short == nil ? 0 : 4) + name.utf8.count)
+    declaration.utf8.dropFirst((hasShort ? 4 : 0) + name.utf8.count)
   }
 
   /// The name of the value in help, with its marks; empty for a flag.

@@ -51,6 +51,9 @@ package protocol ProviderModule: Sendable {
 }
 
 extension ProviderModule {
+  /// The least time after a send in which an effect may still appear, in milliseconds.
+  package var lateWindow: Int { Adapter.lateWindow }
+
   /// Whether the provider supports a command.
   package func takes(_ command: Command) -> Bool { uses.contains { $0.command == command.name } }
 

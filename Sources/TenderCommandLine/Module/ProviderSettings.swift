@@ -26,7 +26,11 @@ package struct ProviderSettings {
   ///
   /// Throws `usage` if its source cannot be read, and the fault of a signal.
   package func credential(_ key: String) throws(Fault) -> String? {
-    try session.settings.credential(name.text, key, session.signals) ?? simulated.text(key)
+    let found = try session.settings.credential(name.text, key, session.signals)
+    if let found, session.settings.isHidden(name.text, key) {
+      try session.invocation.check(secret: found) { session.redactor.learn($0) }
+    }
+    return found ?? simulated.text(key)
   }
 
   /// Returns the name of the source of a credential; empty for the simulator's.

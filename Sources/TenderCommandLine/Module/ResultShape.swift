@@ -43,7 +43,7 @@ package struct ResultShape: Sendable {
     let head = told + " "
     let start =
       table.hasPrefix(head) ? head.endIndex : table.firstRange(of: "\n" + head)?.upperBound
-    let line = start.map { table[$0...].prefix { $0 != "\n" } }
+    let line = start.map { table[$0...].prefix(before: "\n") }
     return line?.split(separator: " ").dropFirst().map { member in
       let end = member.utf8.firstIndex { "#!{[?".utf8.contains($0) }
       return String(member[..<(end ?? member.endIndex)])

@@ -280,6 +280,23 @@ package final class Settings {
     return found + set
   }
 
+  /// Throws `usage` if an option or operand contains a secret of any provider that variables or the profile
+  /// give as text. `learn` gets it before. Those of files and programs are checked when they are read.
+  package func checkTyped(_ learn: (String) -> Void) throws(Fault) {
+    for module in modules {
+      for key in module.section.keys where key.isHidden {
+        for source in (try? sources(module.name.text, key.name)) ?? [] {
+          let text = source.value.text ?? ""
+          switch source.form {
+          case .text: try invocation.check(secret: text, learn)
+          case .variable: try invocation.check(secret: environment[text] ?? "", learn)
+          case .file, .command: break
+          }
+        }
+      }
+    }
+  }
+
   /// Returns a credential of a provider; nil if no source has it.
   ///
   /// Throws `usage` if its source cannot be read, and the fault of a signal.
@@ -317,6 +334,12 @@ package final class Settings {
 
   private func isSecret(_ section: String, _ key: String) -> Bool {
     modules.contains { $0.name.text == section && $0.section.isSecret(key) }
+  }
+
+  func isHidden(_ section: String, _ key: String) -> Bool {
+    modules.contains { module in
+      module.name.text == section && module.section.keys.contains { $0.name == key && $0.isHidden }
+    }
   }
 
   private static func content(_ path: String, _ name: String) throws(Fault) -> String {

@@ -48,10 +48,11 @@ package enum RecordLine {
 
   /// The record with the members that all records share, in the order of the schema.
   static func whole(_ record: Record) -> JSONObject {
-    var fields = record.fields
-    fields["schema"] = .integer(RecordSchema.version)
-    fields["record"] = .string(record.kind.rawValue)
-    return fields.ordered(by: RecordSchema.names(record.kind))
+    let first: JSONObject = [
+      "schema": .integer(RecordSchema.version), "record": .string(record.kind.rawValue),
+    ]
+    return JSONObject(first.members + record.fields.members)
+      .ordered(by: RecordSchema.names(record.kind))
   }
 }
 

@@ -1,3 +1,4 @@
+private import Synchronization
 package import TenderModel
 
 /// The members of each kind of record, and its JSON Schema.
@@ -55,44 +56,48 @@ package enum RecordSchema {
     return names.compactMap { name in rows.last { $0.name == name } }
   }
 
-  /// The names of the members of a kind, in their order.
-  static func names(_ kind: Record.Kind) -> [String] { namesOfKinds[kind] ?? [] }
+  /// The names of the members of a kind, in their order. They are read once, because each record needs them.
+  static func names(_ kind: Record.Kind) -> [String] {
+    known.withLock { known in
+      if let found = known.first(where: { $0.kind == kind }) { return found.names }
+      let names = readNames(kind)
+      known.append(Known(kind: kind, names: names))
+      return names
+    }
+  }
 
-  /// The names of each kind. They are read once, because each record needs them.
-  private static let namesOfKinds: [Record.Kind: [String]] = {
+  private struct Known: Sendable {
+    let kind: Record.Kind
+    let names: [String]
+  }
+
+  private static let known = Mutex<[Known]>([])
+
+  private static func readNames(_ kind: Record.Kind) -> [String] {
     let others = [
       "replayed", "source", "this_refund", "line", "created_at", "brand", "last_four", "says",
       "next", "age",
     ]
-    let names = linesBelow.mapValues { $0.map(name) }
-    func below(_ head: String) -> [String] { names[head] ?? [] }
-    let pairs = Record.Kind.allCases.map { kind in
-      let shared = kind == .journalEntry ? below("payment").filter { !others.contains($0) } : []
-      return (kind, below("common") + shared + below(kind.rawValue) + below("last"))
-    }
-    return Dictionary(uniqueKeysWithValues: pairs)
-  }()
+    func below(_ head: String) -> [String] { lines(head).map(name) }
+    let shared = kind == .journalEntry ? below("payment").filter { !others.contains($0) } : []
+    return below("common") + shared + below(kind.rawValue) + below("last")
+  }
 
   private static func name(_ line: Substring) -> String {
     let end = line.utf8.firstIndex { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "!") }
     return String(line[..<(end ?? line.endIndex)])
   }
 
-  private static func lines(_ head: String) -> [Substring] { linesBelow[head] ?? [] }
-
-  /// The lines of the table below each head.
-  private static let linesBelow: [String: [Substring]] = {
-    var found: [String: [Substring]] = [:]
-    var heads: [String] = []
-    for line in table.split(separator: "\n") {
-      if line.utf8.first == UInt8(ascii: "=") {
-        heads = line.split(separator: " ").dropFirst().map(String.init)
-      } else {
-        for head in heads { found[head, default: []].append(line) }
-      }
+  /// Returns the lines of the table below a head.
+  private static func lines(_ head: String) -> [Substring] {
+    sections.flatMap { section in
+      let heads = section.prefix(before: "\n")
+      let isWanted = heads.split(separator: " ").contains { $0 == head }
+      return isWanted ? section.split(separator: "\n").dropFirst() : []
     }
-    return found
-  }()
+  }
+
+  private static let sections = table.split(separator: "\n= ")
 
   /// Every first-level name that some record has, each once.
   static let names = Record.Kind.allCases.flatMap(names)
@@ -105,7 +110,10 @@ package enum RecordSchema {
       "exit": ["type": "integer", "description": "the exit status of the error"],
       "message": ["type": "string", "description": "the failure in one sentence"],
       "hint": ["type": "string", "description": "the next step, such as a command"],
-      "effect": ["enum": ["none", "unknown"], "description": "whether money may have moved"],
+      "effect": [
+        "enum": .array(Fault.Effect.allCases.map { .string($0.rawValue) }),
+        "description": "whether the request moved money: none, unknown, or done",
+      ],
       "retry": [
         "type": "object", "description": "whether and when to run the command again",
         "properties": [

@@ -102,7 +102,8 @@ struct BatchCommand: CommandWork {
       checks: checks,
       standing: try invocation.value(Keys.simClock)?.standing,
       jobs: jobs,
-      isOrdered: invocation.has(Keys.ordered)
+      isOrdered: invocation.has(Keys.ordered),
+      resumes: invocation.has(Keys.resume)
     )
     guard let workers = Workers(count: jobs, makeWork: worker.work) else {
       throw Fault(.internal, code: "internal", "no thread can be started")

@@ -51,13 +51,13 @@ struct BatchTable: Sendable {
     var columns: [Column] = []
     for name in header {
       let said = meant[name] ?? name
-      let head = said.prefix { $0 != "." }
+      let head = said.prefix(before: ".")
       let member: String = String(head).replacing("-", with: "_") + said.dropFirst(head.count)
       if meant[name] == Self.ignored {
         columns.append(Column(name: name, member: nil, isFlag: false))
         continue
       }
-      let first = String(member.prefix { $0 != "." })
+      let first = String(member.prefix(before: "."))
       guard let kind = known[first], first == member || kind.repeats else {
         throw .badHeader(
           "has the column \(name.quotedForMessage), which is no option of a batch",

@@ -57,6 +57,8 @@ struct BatchWorker: Sendable {
   let jobs: Int
   /// Whether the lines must run in their order.
   let isOrdered: Bool
+  /// Whether the batch continues an earlier one.
+  let resumes: Bool
   let common = CommonParts()
   let turns = Turns()
 
@@ -67,6 +69,7 @@ struct BatchWorker: Sendable {
       turns: turns,
       isBatch: true,
       isOrdered: isOrdered,
+      resumes: resumes,
       jobs: jobs
     )
     var count = 0

@@ -186,7 +186,7 @@ private struct Typed {
         if ofPlaces.contains(option.name) { places += ["--" + option.name, word] }
         open = nil
       } else if word.hasPrefix("-"), word.count > 1 {
-        let name = word.drop { $0 == "-" }.prefix { $0 != "=" }
+        let name = word.drop { $0 == "-" }.prefix(before: "=")
         let option = catalogue.options.first { option in
           option.name == name
             || !word.hasPrefix("--") && option.short.map(String.init) == String(name)

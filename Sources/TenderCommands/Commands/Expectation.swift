@@ -44,11 +44,20 @@ struct Expectation: Sendable {
       !refunds && report.status == .succeeded && fields["refunding_amount"]?.wholeNumber ?? 0 > 0
     let isAccepted = acceptsPart || !makes && report.acceptedPart
     let isPart = report.ended(acceptsPart: isAccepted).fault?.kind == .partPaid
-    let status = isGoingBack || isPart ? nil : report.status
+    // The status is of the whole payment. An earlier refund may have given it.
+    let reversal = report.operation.flatMap { $0.isReversal ? $0 : nil }
+    let isOpen =
+      switch reversal?.state {
+      case nil, .succeeded: false
+      case .processing, .waiting: [.refunded, .partiallyRefunded].contains(report.status)
+      default: true
+      }
+    let status = isGoingBack || isPart || isOpen ? nil : report.status
     if expected.holds(status, exit: exit, code: report.fault?.code, fields) {
       return (report, 0)
     }
     var shown = report
+    let state = reversal?.state.name.rawValue ?? ""
     let code = report.fault.map { ", code:\($0.code)" } ?? ""
     shown.fault = Fault(
       .unexpected,
@@ -56,12 +65,29 @@ struct Expectation: Sendable {
       code: "unexpected_status",
       "the result is \(report.status.rawValue)"
         + (isGoingBack
-          ? " with a refund under way, " : isPart ? " for a part of the amount, " : ", ")
+          ? " with a refund under way, "
+          : isPart
+            ? " for a part of the amount, "
+            : isOpen ? ", this \(reversal?.kind.rawValue ?? "refund") is \(state), " : ", ")
         + "exit:\(exit)\(code), and \(expected.text) was expected",
       hint: report.fault.map { [$0.message, $0.hint].compactMap(\.self).joined(separator: "; ") }
     )
-    shown.fault?.again = report.fault?.retry ?? (report.isFinal ? .never : .look)
+    // A look does not end a hold: it waits for the merchant.
+    let isHeld = report.status == .requiresConfirmation
+    shown.fault?.again =
+      report.fault?.retry ?? (report.isFinal ? .never : isHeld ? .operator : .look)
     return (shown, shown.fault?.exitStatus ?? 0)
+  }
+
+  /// Throws `unexpected` where a result is expected and nothing was looked up.
+  func checkNone() throws(Fault) {
+    guard let expected else { return }
+    throw Fault(
+      .unexpected,
+      code: "unexpected_status",
+      "standard input has no ids, and \(expected.text) was expected",
+      hint: "check the program that writes the ids"
+    )
   }
 
   func isMet(by fault: Fault, _ record: Record) -> Bool {

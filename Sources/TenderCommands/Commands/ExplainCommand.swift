@@ -43,7 +43,7 @@ struct ExplainCommand: CommandWork {
       )
     }
     let all = pages
-    let found = all.filter { $0.page.isAbout(String(word.prefix { $0 != ":" })) }
+    let found = all.filter { $0.page.isAbout(String(word.prefix(before: ":"))) }
     // A word needs no journal: one is not made, and no server is asked for it.
     let looks = try found.isEmpty ? true : hasJournalFile
     let isPayment = looks ? try explainPayment(word) : false

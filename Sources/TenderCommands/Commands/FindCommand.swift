@@ -41,7 +41,10 @@ extension Action {
       Keys.customer, Keys.metadata, Keys.traceID, Keys.failure, Keys.by, Keys.limit, Keys.orderBy,
       Keys.duplicates, Keys.all, Keys.online, Keys.id,
     ] + Catalogue.simulation,
-    exits: [.auth, .notFound, .notSent, .providerError, .partial, .state],
+    exits: [
+      .auth, .notFound, .rejected, .pending, .notSent, .providerError, .partial, .state,
+      .interrupted, .terminated, .hungUp,
+    ],
     meanings: ["all": "show every match, not the latest 50"],
     csv: RecordCSV.payments,
     run: JournalCommands.find
@@ -71,7 +74,11 @@ extension JournalCommands {
     let duplicates = try invocation.value(Keys.duplicates)
     if invocation.has(Keys.online) {
       try refuse([Keys.limit, Keys.orderBy, Keys.duplicates], with: Keys.online.option)
-      return try exit(FindOnline(composition: composition).run(filter))
+      let found = try FindOnline(composition: composition).run(filter)
+      // Payments that a copy lacks are looked up with this command, before the copy is accepted.
+      guard let copy = try composition.journal().copyWarning else { return try exit(found) }
+      output.warn(copy.message)
+      return output.exit(found)
     }
     let offline: [any OptionKey] = [Keys.simScenario, Keys.simFault, Keys.simSeed]
     if let option = invocation.given(among: offline).first {
@@ -141,7 +148,10 @@ extension JournalCommands {
     let place = try composition.journalWords()
     let (groups, payments) = counts
     if groups == 0 {
-      output.tell("no duplicates in \(place)")
+      output.tell(
+        "no two alike within \(Verdict.text(ofSeconds: span / 1000)) of each other in \(place); "
+          + "for a longer time: --duplicates=24h"
+      )
     } else {
       let word = groups == 1 ? "group" : "groups"
       output.note("\(payments) payments in \(groups) \(word) in \(place)")

@@ -37,12 +37,13 @@ extension Action {
     journal resolve: resolve an unknown operation by hand
     Ends an operation whose result the provider cannot tell any more. Take the result from its
     console, a statement or the payer. The reason goes into the history. failed means that it had no effect,
-    and frees the reference or the refund's name; succeeded means that it happened. Where a
-    payment has several unknown operations, --operation names one by its number in tender journal
-    show.
+    and frees the reference or the refund's name; succeeded means that it happened. While the
+    provider may still carry out the request, only an effect can be recorded; an end without one
+    exits 6 and names the time. Where a payment has several unknown operations, --operation names
+    one by its number in tender journal show.
 
     Needs --yes or a typed yes; live payments need --env live too.
-    $ tender journal resolve ORDER-1042 --as failed --reason console --yes # it had no effect
+    $ tender journal resolve ORDER-1042 --as succeeded --reason console --yes # it was paid
     """,
     operands: [.init("REF", orID: true)],
     options: [Keys.outcome, Keys.operation, Keys.reason, Keys.all, Keys.id],
@@ -256,11 +257,14 @@ extension JournalCommands {
       try composition.confirm(question, "resolving by hand", code: "not_confirmed")
     }
     let journal = try composition.journal()
+    // The simulator has no late effects beyond those of its provider.
+    let late = target.env == .simulator ? 0 : try composition.settings.lateWindow(target.env)
     let resolved = try journal.resolve(
       found,
       operation: chosen,
       as: status,
       reason: reason,
+      lateWindow: max(late, target.module.lateWindow),
       composition.clock,
       composition.signals
     )

@@ -205,7 +205,7 @@ extension Fault {
       .notFound,
       code: "payment_not_found",
       "no matching payments in \(place)",
-      hint: "search by less; --state-dir or TENDER_JOURNAL names another journal"
+      hint: "another journal (--state-dir, TENDER_JOURNAL) or the provider (--online) may have it"
     )
   }
 }

@@ -170,6 +170,10 @@ struct LookUpCommands: CommandWork {
     }
     try read(operands, handle, idle: drain)
     try drain()
+    if shown.count == 0 {
+      try asked.expectation.checkNone()
+      output.note("standard input has no ids: nothing was looked up")
+    }
     return try shown.end()
   }
 

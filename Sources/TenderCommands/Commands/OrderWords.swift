@@ -39,7 +39,14 @@ extension Engine {
     // A replay sends nothing, and shows the earlier result.
     if plan != .replay { request["way"] = provider.way(of: order, payment).map(JSON.string) }
     request["id"] = (payment?.state.id).map(JSON.string)
-    if plan == .replay { return (request, key) }
+    if plan == .replay {
+      if let payment, order.refundRequest != nil {
+        request["refunded"] = .integer(payment.state.refunded)
+        request["currency"] = (payment.currency?.code).map(JSON.string)
+        request["left"] = .integer(left(payment.state))
+      }
+      return (request, key)
+    }
     let amount = amount(of: order, payment)
     request["amount"] = amount.map(JSON.integer)
     request["currency"] = (payment?.currency?.code).map(JSON.string)

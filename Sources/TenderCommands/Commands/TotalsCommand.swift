@@ -16,8 +16,9 @@ extension Action {
     captured later.
 
     Charged includes pending charges: the provider or the bank accepted them and has not finished
-    them. --status succeeded leaves them out. Refunded includes what was voided after capture, and
-    what the bank returned. Refunds on their way are not in it: they are shown as refunding. A
+    them. --status succeeded leaves them out, and every payment with a refund as well: its status is
+    refunded or partially_refunded. Refunded includes what was voided after capture, and what the
+    bank returned. Refunds on their way are not in it: they are shown as refunding. A
     charge whose result is unknown is not counted as charged: unknown says how many such payments
     there are.
     $ tender totals --since today # today's sums by currency

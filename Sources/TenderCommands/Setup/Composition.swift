@@ -89,6 +89,7 @@ final class Composition: Session {
     self.signals = signals
     self.settings = settings
     self.redactor = redactor
+    try settings.checkTyped { redactor.learn($0) }
     output = try Output(settings, redactor)
     output.patience = Console.Patience { signals.wish != nil }
     for id in settings.invocation.exemptIDs { redactor.exempt(id) }
@@ -252,7 +253,12 @@ final class Composition: Session {
     let journal = try journal()
     switch invocation.command.work {
     case .changes, .looksUp:
-      if check == nil, try isBlank { throw .unknownHandle(subject.reference ?? "") }
+      if check == nil, try isBlank {
+        // A lost journal does not say that there is no payment.
+        if goesOutside { journal.reachesOutside() }
+        if invocation.command.work.writes { try journal.checkWhole() }
+        throw .unknownHandle(subject.reference ?? "")
+      }
     case .makes, .local: break
     }
     let adapter = try module.make(self, env)

@@ -88,6 +88,10 @@ struct ObservedSockets: SocketExchange {
   let inner: any SocketExchange
   let observe: Observer
 
+  func connectAhead(to url: String, by deadline: Deadline) {
+    inner.connectAhead(to: url, by: deadline)
+  }
+
   func open(
     url: String,
     fields: [HTTPRequest.Field],

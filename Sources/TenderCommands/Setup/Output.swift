@@ -53,6 +53,9 @@ final class Output {
       throw .badValue("TENDER_OUTPUT", text, hint: "it is one of auto, table, jsonl, json")
     }
     let fields = (invocation[Keys.fields] ?? "").split(separator: ",").map(String.init)
+    if fields.isEmpty, invocation.has(Keys.fields) {
+      throw .badValue("--fields", invocation[Keys.fields] ?? "", hint: "such as --fields id,status")
+    }
     try FieldChoice.check(fields)
     self.fields = fields
     isRaw = !invocation.has(Keys.json) && invocation[Keys.output] == "raw"
@@ -383,25 +386,27 @@ final class Output {
     return shown
   }
 
-  /// Prints a fault on standard error: one JSON line, or at most three plain lines.
+  /// Prints a fault on standard error: one JSON line, or at most three plain lines. Without `patience`, it waits
+  /// for a slow reader for ever.
   static func fail(
     _ fault: Fault,
     record: Record,
     isTable: Bool,
     redactor: Redactor,
-    environment: Environment
+    environment: Environment,
+    _ patience: Console.Patience?
   ) {
     var shown = redactor.redact(fault)
     shown.message = redactor.redact(shown.message, foreign: true)
     if isTable {
       let isColoured = isColoured(nil, environment, descriptor: 2)
-      Console.write(FaultText.text(shown, isColoured: isColoured), to: 2)
+      Console.write(FaultText.text(shown, isColoured: isColoured), to: 2, patience)
     } else {
       var line = record
       line.fields = redactor.redact(record.fields)
       line.fields["error"] = .object(shown.record)
       if let result = shown.result { line.fields["result"] = .object(result) }
-      Console.write(RecordLine.text(line) + "\n", to: 2)
+      Console.write(RecordLine.text(line) + "\n", to: 2, patience)
     }
   }
 }

@@ -64,7 +64,9 @@ struct Records {
         ("refunded_amount", state.refunded), ("refunding_amount", state.refunding),
         ("returned_amount", state.returned),
       ] where amount > 0 { fields[name] = .integer(amount) }
-      if let operation = report.operation, operation.isReversal, state.isCaptured {
+      if let operation = report.operation, operation.isReversal, state.isCaptured,
+        operation.isUnknown || operation.hasEffect
+      {
         fields["this_refund"] = .integer(operation.effectiveAmount)
       }
     }
@@ -73,7 +75,9 @@ struct Records {
     fields["source"] = report.source.map(JSON.string)
     fields["result"] = .object(inKeyOrder(report.result, report.provider))
     fields["error"] = report.fault.map { fault in
-      error(completed(fault, subject), report.result, report.provider)
+      var shown = completed(fault, subject)
+      if shown.effect == .none, report.isDone { shown.effect = .done }
+      return error(shown, report.result, report.provider)
     }
     fields["explanation"] = explanation(of: report).map(JSON.string)
     if !report.details.members.isEmpty { fields["details"] = .object(report.details) }

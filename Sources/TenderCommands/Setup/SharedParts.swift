@@ -20,6 +20,8 @@ final class SharedParts {
   let isBatch: Bool
   /// Whether the lines must run in their order.
   let isOrdered: Bool
+  /// Whether a batch continues, so that finished lines are replayed.
+  let resumes: Bool
   let jobs: Int
 
   /// Creates the parts of one thread. All threads share `common` and `turns`.
@@ -29,6 +31,7 @@ final class SharedParts {
     hub: CurlHub? = nil,
     isBatch: Bool = false,
     isOrdered: Bool = false,
+    resumes: Bool = false,
     jobs: Int = 1
   ) {
     self.common = common
@@ -36,6 +39,7 @@ final class SharedParts {
     self.turns = turns
     self.isBatch = isBatch
     self.isOrdered = isOrdered
+    self.resumes = resumes
     self.jobs = jobs
   }
 

@@ -28,7 +28,7 @@ final class Trace: Sendable {
 
   /// Returns the path of an address, with a star for each part that looks like an id.
   static func pathWithoutIDs(_ url: String) -> String {
-    let path = WebAddress(url).map { $0.target.prefix { $0 != "?" } } ?? "/"
+    let path = WebAddress(url).map { $0.target.prefix(before: "?") } ?? "/"
     return path.split(separator: "/", omittingEmptySubsequences: false).map { part in
       part.count > 8 && part.contains(where: \.isNumber) ? "*" : String(part)
     }.joined(separator: "/")
@@ -58,7 +58,7 @@ final class Trace: Sendable {
     }
   }
 
-  private static func withoutQuery(_ url: String) -> String { String(url.prefix { $0 != "?" }) }
+  private static func withoutQuery(_ url: String) -> String { String(url.prefix(before: "?")) }
 
   private static let known: Set<String> = [
     "host:hostToken", "host:transfer_part1", "host:transfer_part2", "host:cancel_transfer",

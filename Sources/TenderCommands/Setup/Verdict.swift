@@ -67,7 +67,8 @@ struct Verdict {
     let cause = report.status == .unknown || isUndone ? nil : reason ?? shownFault?.message
     var why = cause.map { ": \($0)" } ?? ""
     if why.hasSuffix(".") { why.removeLast() }
-    return "\(subject) \(isRefund ? refundStateWords : stateWords)\(why)\(disputeWords)"
+    return
+      "\(subject) \(isRefund ? refundStateWords : stateWords)\(why)\(failedRefundWords)\(disputeWords)"
   }
 
   /// The error that explains the status. The error of a refund does not, and neither does that of a payment
@@ -175,6 +176,20 @@ struct Verdict {
     return ", " + words.joined(separator: ", ") + " (\(text(state.leftToRefund)) left)"
   }
 
+  /// The last refund, if the provider refused or took it back after its command had ended.
+  private var failedRefund: Operation? {
+    guard let last = payment?.reversals.last, last.kind == .refund,
+      [.declined, .cancelled, .expired, .returned].contains(last.state.name)
+    else { return nil }
+    return last
+  }
+
+  private var failedRefundWords: String {
+    failedRefund.map { refund in
+      "; the refund\(refund.amount.map { " of \(text($0))" } ?? "") is \(refund.state.name.rawValue), not paid out"
+    } ?? ""
+  }
+
   /// Whether its attempt provably had no effect, so that the reference is free.
   private var isWithoutEffect: Bool { payment?.attempt?.state.name == .failed }
 
@@ -205,7 +220,8 @@ struct Verdict {
       // The note already has it.
       guard report.note == nil else { return nil }
       let name = payment.unknownReference
-      return "to look only: tender journal resume \(name); to finish it (this may move money): "
+      return
+        "to look only: tender journal resume \(name); to finish the \(payment.unknownWords) (this may move money): "
         + "tender journal resume \(name) --finish"
     }
     return switch report.status {
@@ -230,6 +246,8 @@ struct Verdict {
     case .failed where !isWithoutEffect || retry == .no: nil
     case .failed: "the same command" + (retry == .corrected ? ", once it is corrected" : " again")
     case .succeeded where state.refunding > 0: "\(look) \(name) --wait"
+    case .succeeded where failedRefund != nil, .partiallyRefunded where failedRefund != nil:
+      "to try the refund again: the same refund command"
     case .authorized, .succeeded, .refunded, .partiallyRefunded, .returned, .revoked: nil
     }
   }

@@ -1,4 +1,4 @@
-private import CSodium
+private import CLibraries
 import TenderModel
 
 /// The key that a fleet shares. It seals what `confirm` needs of a held payment, and is never in the

@@ -38,7 +38,7 @@ package struct PostgresAddress: Sendable, Hashable {
       let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
       return (parts.count > 1 ? "\(parts[0]):***" : String(user)) + "@"
     }
-    let path = rest.prefix { $0 != "?" }
+    let path = rest.prefix(before: "?")
     let query = parameters.map { pair in
       "\(pair.name)=\(Self.isSecret(pair.name) ? "***" : pair.value)"
     }
@@ -105,9 +105,9 @@ package struct PostgresAddress: Sendable, Hashable {
     let service = service(variable)
     let written = parts.hosts.split(separator: ",", omittingEmptySubsequences: false)
     let authority = written.map { host in
-      host.hasPrefix("[") ? "::" : Self.decoded(String(host.prefix { $0 != ":" })) ?? ""
+      host.hasPrefix("[") ? "::" : Self.decoded(String(host.prefix(before: ":"))) ?? ""
     }
-    var hosts = parts.hosts.prefix { $0 != ":" }.isEmpty ? [] : authority
+    var hosts = parts.hosts.prefix(before: ":").isEmpty ? [] : authority
     hosts += values("host") + values("hostaddr")
     hosts += [service?["host"], service?["hostaddr"]].compactMap(\.self)
     if hosts.isEmpty { hosts = ["PGHOST", "PGHOSTADDR"].compactMap(variable) }

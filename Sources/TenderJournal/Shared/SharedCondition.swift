@@ -53,7 +53,7 @@ enum SharedCondition {
   /// The part before the first `*` is looked up in an index.
   private static func handle(_ handle: String) -> Statement {
     guard handle.contains("*") else { return self.handle(exactly: handle) }
-    let beginning = String(handle.prefix { $0 != "*" })
+    let beginning = String(handle.prefix(before: "*"))
     let pattern = handle.split(separator: "*", omittingEmptySubsequences: false)
       .map { escaped(String($0)) }.joined(separator: "%")
     guard !beginning.isEmpty else { return either { "\(sql: $0) LIKE \(pattern)" } }

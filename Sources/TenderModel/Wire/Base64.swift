@@ -41,7 +41,22 @@ package enum Base64 {
   private static func encode(_ bytes: [UInt8], alphabet: [UInt8], padding: Bool) -> String {
     let size = padding ? (bytes.count + 2) / 3 * 4 : (bytes.count * 4 + 2) / 3
     return unsafe String(unsafeUninitializedCapacity: size) { text in
-      for start in stride(from: 0, to: bytes.count, by: 3) {
+      let whole = bytes.count / 3
+      unsafe bytes.withUnsafeBufferPointer { bytes in
+        unsafe alphabet.withUnsafeBufferPointer { letters in
+          for group in 0..<whole {
+            let (start, place) = (group * 3, group * 4)
+            let (one, two) = unsafe (Int(bytes[start]), Int(bytes[start + 1]))
+            let bits = unsafe one << 16 | two << 8 | Int(bytes[start + 2])
+            unsafe text[place] = letters[bits >> 18]
+            unsafe text[place + 1] = letters[bits >> 12 & 63]
+            unsafe text[place + 2] = letters[bits >> 6 & 63]
+            unsafe text[place + 3] = letters[bits & 63]
+          }
+        }
+      }
+      if whole * 3 < bytes.count {
+        let start = whole * 3
         func byte(_ place: Int) -> Int { place < bytes.count ? Int(bytes[place]) : 0 }
         let bits = byte(start) << 16 | byte(start + 1) << 8 | byte(start + 2)
         let place = start / 3 * 4
@@ -63,8 +78,27 @@ package enum Base64 {
     guard letters.count % 4 != 1 else { return nil }
     var bits: UInt32 = 0
     var (count, isValid) = (0, true)
+    let whole = letters.count / 4 * 4
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: letters.count * 3 / 4) { bytes, place in
-      for letter in letters {
+      unsafe text.withUnsafeBufferPointer { text in
+        unsafe values.withUnsafeBufferPointer { values in
+          var all: UInt8 = 0
+          for start in stride(from: 0, to: whole, by: 4) {
+            let first = unsafe values[Int(text[start])]
+            let second = unsafe values[Int(text[start + 1])]
+            let third = unsafe values[Int(text[start + 2])]
+            let last = unsafe values[Int(text[start + 3])]
+            all |= first | second | third | last
+            unsafe bytes[place] = first << 2 | second >> 4
+            unsafe bytes[place + 1] = second << 4 | third >> 2
+            unsafe bytes[place + 2] = third << 6 | last
+            place += 3
+          }
+          // Only the value of another letter has the upper bits.
+          isValid = all < 64
+        }
+      }
+      for letter in letters[whole...] {
         let value = values[Int(letter)]
         if value == 0xff { isValid = false }
         bits = bits << 6 | UInt32(value & 63)

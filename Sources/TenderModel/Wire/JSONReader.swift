@@ -151,11 +151,14 @@ private struct JSONText {
   private mutating func string() -> String? {
     index += 1
     let start = index
-    var end = start
-    while end < bytes.count, bytes[end] >= 0x20, bytes[end] != UInt8(ascii: "\""),
-      bytes[end] != UInt8(ascii: "\\")
-    {
-      end += 1
+    let end = unsafe bytes.withUnsafeBufferPointer { bytes in
+      var end = start
+      while end < bytes.count {
+        let byte = unsafe bytes[end]
+        if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
+        end += 1
+      }
+      return end
     }
     index = end
     if next == UInt8(ascii: "\\") { return escaped(from: start) }

@@ -27,7 +27,7 @@ package struct XMLWriter: Sendable {
   /// Writes elements in order. Common parents of neighbors are opened once.
   package mutating func write(_ rows: [Row]) {
     var open: [Substring] = []
-    func name(_ step: Substring) -> Substring { step.prefix { $0 != "#" } }
+    func name(_ step: Substring) -> Substring { step.prefix(before: "#") }
     for row in rows where row.text != nil {
       var path = row.path.split(separator: "/")
       let last = path.removeLast()

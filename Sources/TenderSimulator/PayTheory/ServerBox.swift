@@ -1,4 +1,4 @@
-private import CSodium
+private import CLibraries
 
 /// The provider's side of NaCl's box: a key pair for each socket.
 struct ServerBox {

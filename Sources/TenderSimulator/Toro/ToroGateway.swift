@@ -111,7 +111,7 @@ struct ToroGateway {
   private func checkParties(_ message: GatewayMessage) throws(Refusal) {
     let isTerminal = isTerminal(message.step)
     let version = message.header?.text(isTerminal ? "FrmtVrsn" : "PrtcolVrsn") ?? ""
-    guard version.prefix(while: { $0 != "." }) == "12" else {
+    guard version.prefix(before: ".") == "12" else {
       throw Refusal(reason: "VERS", words: "version \(version) is not supported")
     }
     let sender = message.header?.text("InitgPty/Id") ?? ""

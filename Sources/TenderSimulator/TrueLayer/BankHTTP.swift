@@ -1,4 +1,4 @@
-private import CSodium
+private import CLibraries
 import TenderEngine
 import TenderModel
 

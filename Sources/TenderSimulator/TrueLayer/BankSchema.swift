@@ -32,13 +32,13 @@ indirect enum BankSchema: Sendable {
 
   /// Reads a shape in the notation of `BankRequests`.
   init(_ text: String, among texts: [String: String]) {
-    let words = text.split { $0 == " " || $0 == "\n" }.map(String.init)
+    let words = text.unicodeScalars.split { $0 == " " || $0 == "\n" }.map { String($0) }
     switch words.prefix(2) {
     case ["one", "of"]: self = .word(Array(words.dropFirst(2)))
     case ["any", "of"]: self = .list(of: BankSchema(named: words[2], texts), atLeast: 0)
     case ["by", "type"]: self = .choice(Self.members(words.dropFirst(2), texts))
     default:
-      let required = words.filter { $0.contains("!") }.map { String($0.prefix { $0 != "!" }) }
+      let required = words.filter { $0.contains("!") }.map { String($0.prefix(before: "!")) }
       self = .object(required: required, members: Self.members(words[...], texts))
     }
   }
@@ -50,7 +50,7 @@ indirect enum BankSchema: Sendable {
     var members: [String: BankSchema] = [:]
     for word in words {
       let parts = word.split(separator: ":").map(String.init)
-      let name = parts[0].prefix { $0 != "!" }
+      let name = parts[0].prefix(before: "!")
       members[String(name)] = BankSchema(named: parts.count > 1 ? parts[1] : "text", texts)
     }
     return members

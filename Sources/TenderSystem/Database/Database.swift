@@ -1,4 +1,4 @@
-private import CSQLite
+private import CLibraries
 private import Synchronization
 package import TenderModel
 
@@ -13,7 +13,8 @@ private import Glibc
 /// Every function throws a `state` fault that names the file.
 @safe
 package final class Database: @unchecked Sendable {
-  // Unchecked: one thread uses a connection, and SQLite relies on that (`SQLITE_OPEN_NOMUTEX`).
+  // Unchecked: SQLite relies on one thread at a time (`SQLITE_OPEN_NOMUTEX`). One thread uses a connection, or
+  // `group` makes several take turns.
 
   /// A value bound to a statement or read from a row.
   package enum Value: Sendable, Hashable {
@@ -38,6 +39,8 @@ package final class Database: @unchecked Sendable {
 
   private let path: String
   private let turn: WriterTurn
+  /// The turns of the threads that share this connection; nil if one thread uses it.
+  private let group: CommitGroup?
   private let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
   /// Whether the last connection of this process leaves a short log.
@@ -47,12 +50,23 @@ package final class Database: @unchecked Sendable {
   /// nothing.
   ///
   /// `isDurable`: a commit must survive a power failure.
-  package init(
+  package convenience init(
     path: String,
     busyTimeout milliseconds: Int32 = 5000,
     isDurable: Bool = true
   ) throws(Fault) {
+    try self.init(path, milliseconds, isDurable, nil)
+  }
+
+  private init(
+    _ path: String,
+    _ milliseconds: Int32,
+    _ isDurable: Bool,
+    _ group: CommitGroup?
+  ) throws(Fault) {
     self.path = path
+    self.group = group
+    try Libraries.begin()
     var opened: OpaquePointer?
     let flags =
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
@@ -74,6 +88,39 @@ package final class Database: @unchecked Sendable {
     // Removing the log at every close, and creating it again, costs a short command a third of its time.
     unsafe tender_sqlite_keep_log(opened)
     turn.join()
+  }
+
+  private struct Connection: Sendable {
+    weak var database: Database?
+  }
+
+  /// The shared connections, by file.
+  private static let connections = Mutex<[String: Connection]>([:])
+
+  /// Returns the connection to a durable file that all threads of the process share, and whether it is new.
+  ///
+  /// What a thread reads there may be in a transaction that is not committed yet.
+  package static func shared(
+    path: String,
+    busyTimeout milliseconds: Int32
+  ) throws(Fault) -> (database: Database, isNew: Bool) {
+    // Another file at the path is another database.
+    let known = place(of: path).flatMap { place in
+      connections.withLock { $0[place]?.database }
+    }
+    if let known { return (known, false) }
+    let made = try Database(path, milliseconds, true, CommitGroup())
+    if let place = place(of: path) {
+      connections.withLock { $0[place] = Connection(database: made) }
+    }
+    return (made, true)
+  }
+
+  /// The identity of the file at a path; nil without one.
+  private static func place(of path: String) -> String? {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return nil }
+    return "\(status.st_dev) \(status.st_ino)"
   }
 
   private struct Configuration: Sendable {
@@ -163,6 +210,8 @@ package final class Database: @unchecked Sendable {
 
   /// Runs statements without rows, separated by semicolons.
   package func execute(_ script: String) throws(Fault) {
+    group?.take()
+    defer { group?.end() }
     let status = unsafe sqlite3_exec(handle, script, nil, nil, nil)
     guard status == SQLITE_OK else { throw fault() }
   }
@@ -191,6 +240,8 @@ package final class Database: @unchecked Sendable {
     _ values: [Value] = [],
     _ body: ([Value]) -> Bool = { _ in true }
   ) throws(Fault) {
+    group?.take()
+    defer { group?.end() }
     let statement = try prepare(sql)
     defer { statement.reset() }
     for (index, value) in values.enumerated() { statement.bind(value, at: Int32(index + 1)) }
@@ -225,28 +276,75 @@ package final class Database: @unchecked Sendable {
 
   /// Runs `body` in one transaction that has the write lock from its beginning.
   ///
-  /// With `sharesSync`, the commit does not sync, but it is on the disk when this returns. One sync serves
-  /// every waiting transaction of this process. Throws if that sync failed. Then others see the transaction,
-  /// but it may not survive a power failure.
+  /// Threads that share a connection may commit theirs together. An error in one body undoes what that body did. A
+  /// commit that fails undoes all of them, and each thread gets the fault. `isDurable`: it is on the disk when this
+  /// returns. A connection of one thread syncs by its own setting. If a sync failed, others see the transaction, but
+  /// it may not survive a power failure.
   package func transaction<Result>(
-    sharesSync: Bool = false,
+    isDurable: Bool = false,
     _ body: () throws(Fault) -> Result
   ) throws(Fault) -> Result {
-    let (result, number) = try commit(sharesSync, body)
-    if sharesSync {
-      let isOnDisk = turn.waitForDisk(number) { syncLog() }
-      if !isOnDisk { throw Self.fault(path, unsafe String(cString: sqlite3_errstr(SQLITE_IOERR))) }
-    }
+    guard let group else { return try commit(body) }
+    let (result, number) = try join(group, isDurable, body)
+    var log: UnsafeMutablePointer<sqlite3_file>?
+    let problem = group.wait(
+      for: number,
+      commit: { () throws(Fault) in
+        do throws(Fault) {
+          try query("COMMIT")
+          unsafe log = tender_sqlite_log(handle)
+        } catch {
+          try? execute("ROLLBACK")
+          throw error
+        }
+      },
+      sync: { () throws(Fault) in
+        guard unsafe tender_sqlite_sync(log) != SQLITE_OK else { return }
+        throw Self.fault(path, unsafe String(cString: sqlite3_errstr(SQLITE_IOERR)))
+      }
+    )
+    if let problem { throw problem }
     return result
   }
 
+  /// Runs `body` in the transaction that is open, or begins one. Returns the number of the transaction.
+  private func join<Result>(
+    _ group: CommitGroup,
+    _ isDurable: Bool,
+    _ body: () throws(Fault) -> Result
+  ) throws(Fault) -> (Result, number: Int) {
+    group.take()
+    defer { group.end() }
+    let isFirst = !group.isOpen
+    try query(isFirst ? "BEGIN IMMEDIATE" : "SAVEPOINT own")
+    do throws(Fault) {
+      let result = try body()
+      if !isFirst { try query("RELEASE own") }
+      return (result, group.join(needsDisk: isDurable))
+    } catch {
+      let problem = fault()
+      if isFirst {
+        try? execute("ROLLBACK")
+      } else if (try? execute("ROLLBACK TO own; RELEASE own")) == nil {
+        // Some errors, such as a full disk, end the whole transaction.
+        try? execute("ROLLBACK")
+        group.lose(problem)
+      }
+      throw error
+    }
+  }
+
   /// Syncs all commits to the disk, of all connections; false if that failed.
-  package func syncLog() -> Bool { unsafe tender_sqlite_sync_log(handle) == SQLITE_OK }
+  package func syncLog() -> Bool {
+    unsafe tender_sqlite_sync(tender_sqlite_log(handle)) == SQLITE_OK
+  }
 
   /// Runs `body`, whose statements all read the same state, even if others write meanwhile.
   package func atOneMoment<Result>(
     _ body: () throws(Fault) -> Result
   ) throws(Fault) -> Result {
+    group?.take()
+    defer { group?.end() }
     guard unsafe sqlite3_get_autocommit(handle) != 0 else { return try body() }
     try query("BEGIN")
     // Nothing was written, so the commit only ends the transaction.
@@ -254,18 +352,14 @@ package final class Database: @unchecked Sendable {
     return try body()
   }
 
-  /// Commits, and returns the number of a commit whose sync is shared.
-  private func commit<Result>(
-    _ sharesSync: Bool,
-    _ body: () throws(Fault) -> Result
-  ) throws(Fault) -> (Result, number: Int) {
+  private func commit<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
     turn.take()
     defer { turn.end() }
     try query("BEGIN IMMEDIATE")
     do throws(Fault) {
       let result = try body()
       try query("COMMIT")
-      return (result, sharesSync ? turn.committed() : 0)
+      return result
     } catch {
       try? execute("ROLLBACK")
       throw error

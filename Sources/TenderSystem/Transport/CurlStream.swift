@@ -88,6 +88,11 @@ final class CurlStream: ConnectedStream {
     }
   }
 
+  /// Whether the server has neither sent anything nor closed the connection.
+  fileprivate var isOpen: Bool {
+    do throws(Fault) { return try receiveNow() == nil } catch { return false }
+  }
+
   private func wait(for events: Int32, by deadline: Deadline, hasSent: Bool) throws(Fault) {
     try check(deadline, hasSent: hasSent)
     let left = min(max(deadline.remaining, 0), 60_000)
@@ -112,6 +117,60 @@ final class CurlStream: ConnectedStream {
         underWay: "a request was under way"
       )
     }
+  }
+}
+
+/// A stream that another thread connects.
+@safe
+final class StreamAhead: @unchecked Sendable {
+  // Unchecked: `lock` passes the stream from the thread that connects it to the thread that uses it.
+  private let lock: UnsafeMutablePointer<pthread_mutex_t>
+  private let ended: UnsafeMutablePointer<pthread_cond_t>
+  private var result: Result<CurlStream, Fault>?
+  private var isRunning = true
+  private let address: WebAddress
+
+  init(_ address: WebAddress, _ settings: TransportSettings, by deadline: Deadline) {
+    self.address = address
+    unsafe lock = .allocate(capacity: 1)
+    unsafe pthread_mutex_init(lock, nil)
+    unsafe ended = .allocate(capacity: 1)
+    unsafe pthread_cond_init(ended, nil)
+    let hasBegun = DetachedThread.begin { [self] in
+      do throws(Fault) {
+        end(.success(try CurlStream(address, settings, by: deadline)))
+      } catch {
+        end(.failure(error))
+      }
+    }
+    if !hasBegun { isRunning = false }
+  }
+
+  deinit {
+    unsafe pthread_mutex_destroy(lock)
+    unsafe pthread_cond_destroy(ended)
+    unsafe lock.deallocate()
+    unsafe ended.deallocate()
+  }
+
+  private func end(_ made: Result<CurlStream, Fault>) {
+    unsafe pthread_mutex_lock(lock)
+    defer { unsafe pthread_mutex_unlock(lock) }
+    result = made
+    isRunning = false
+    unsafe pthread_cond_signal(ended)
+  }
+
+  /// Waits for the stream, which has a deadline. Returns nil if it was closed meanwhile, or goes elsewhere.
+  func take(for address: WebAddress) throws(Fault) -> CurlStream? {
+    guard address.authority == self.address.authority,
+      address.isEncrypted == self.address.isEncrypted
+    else { return nil }
+    unsafe pthread_mutex_lock(lock)
+    defer { unsafe pthread_mutex_unlock(lock) }
+    while isRunning { unsafe pthread_cond_wait(ended, lock) }
+    guard let stream = try result?.get(), stream.isOpen else { return nil }
+    return stream
   }
 }
 

@@ -1,37 +1,42 @@
 private import CLibraries
-private import CSQLite
-private import CSodium
 package import TenderModel
 
 /// The system libraries that are opened on first use.
 package enum Libraries {
-  /// Opens all of them, and returns their names.
+  /// Opens those that every command needs, before the process is limited to its files.
+  ///
+  /// Throws `library_missing`.
+  package static func begin() throws(Fault) {
+    try unsafe check([tender_sodium_open(), tender_sqlite_open()])
+  }
+
+  /// Opens those for requests, and returns their names.
   ///
   /// Throws `library_missing` with the missing one.
   package static func open() throws(Fault) -> String {
-    let problems = unsafe [tender_curl_open(), tender_crypto_open(), tender_httpd_open()]
-    if let problem = unsafe problems.compactMap(\.self).first {
-      throw Fault(
-        .internal,
-        code: "library_missing",
-        unsafe String(cString: problem),
-        hint: "install it: see the README, Requirements"
-      )
-    }
+    try unsafe check([tender_curl_open(), tender_crypto_open(), tender_httpd_open()])
     return "libcurl, libcrypto and libmicrohttpd can be opened"
+  }
+
+  private static func check(_ problems: [UnsafePointer<CChar>?]) throws(Fault) {
+    guard let problem = unsafe problems.compactMap(\.self).first else { return }
+    throw Fault(
+      .internal,
+      code: "library_missing",
+      unsafe String(cString: problem),
+      hint: "install it: see the README, Requirements"
+    )
   }
 
   /// Opens every library; gives the names and versions of those that this system has.
   package static func versions() -> JSONObject {
-    var found: JSONObject = [
-      "libsodium": unsafe .string(String(cString: sodium_version_string())),
-      "SQLite": unsafe .string(String(cString: sqlite3_libversion())),
-    ]
+    var found: JSONObject = [:]
     var problem: UnsafePointer<CChar>?
     unsafe _ = tender_pq_open(&problem)
+    // The one opened last comes first.
     unsafe _ = [
       tender_qr_open(), tender_httpd_open(), tender_xml_open(), tender_crypto_open(),
-      tender_curl_open(),
+      tender_curl_open(), tender_sqlite_open(), tender_sodium_open(),
     ]
     var number = 0
     while let text = unsafe tender_library_opened(number) {

@@ -57,7 +57,7 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
   init(_ address: WebAddress, _ interruption: any Interruption) throws(Fault) {
     self.interruption = interruption
     let target = address.target.isEmpty ? "/" : address.target
-    path = String(target.prefix { $0 != "?" })
+    path = String(target.prefix(before: "?"))
     if let problem = unsafe tender_httpd_open() {
       throw Fault(.internal, code: "library_missing", unsafe String(cString: problem))
     }

@@ -1,11 +1,20 @@
+private import Synchronization
 package import TenderEngine
 package import TenderModel
 
 /// Opens WebSockets (RFC 6455) over libcurl's connected streams.
-package struct WebSocketClient: SocketExchange {
+package final class WebSocketClient: SocketExchange {
   private let settings: TransportSettings
+  /// The stream to the server of the next socket.
+  private let ahead = Mutex<StreamAhead?>(nil)
 
   package init(_ settings: TransportSettings) { self.settings = settings }
+
+  package func connectAhead(to url: String, by deadline: Deadline) {
+    guard let address = WebAddress(url) else { return }
+    let begun = StreamAhead(address, settings, by: deadline)
+    ahead.withLock { $0 = begun }
+  }
 
   package func open(
     url: String,
@@ -24,8 +33,18 @@ package struct WebSocketClient: SocketExchange {
     guard let address = WebAddress(url) else {
       throw .badAddress("\(url.quotedForMessage) is not a web address")
     }
+    let begun = ahead.withLock { known in
+      defer { known = nil }
+      return known
+    }
+    let stream: CurlStream
+    if let made = try begun?.take(for: address) {
+      stream = made
+    } else {
+      stream = try CurlStream(address, settings, by: deadline)
+    }
     return try WebSocket.open(
-      over: try CurlStream(address, settings, by: deadline),
+      over: stream,
       to: address,
       settings,
       fields: fields,

@@ -87,9 +87,9 @@ struct SaleOrderBuilder {
   {
     guard let payment = try payments(handle).first else { throw .unknownHandle(handle) }
     let state = payment.state
-    guard state.isCaptured, state.status != .cancelled, let receipt = payment.receipt,
-      receipt.text("type") == "purchase"
-    else {
+    let isPaid = state.isCaptured && state.status != .cancelled
+    if isPaid, payment.receipt == nil { throw .saleLost(payment, effect: .none) }
+    guard isPaid, let receipt = payment.receipt, receipt.text("type") == "purchase" else {
       throw .conflict(
         "not_refundable",
         "there is nothing to refund: \(payment.sentence)",
