@@ -23,7 +23,7 @@ enum GatewayTypes {
 
   /// Whether a text is of a type: a name, or a set of characters with the least and the largest length.
   static func fits(_ text: String, _ type: String) -> Bool {
-    let parts = type.split { $0 == "/" || $0 == "-" }.map(String.init)
+    let parts = type.unicodeScalars.split { $0 == "/" || $0 == "-" }.map { String($0) }
     let length = parts.count == 3 ? (Int(parts[1]) ?? 0)...(Int(parts[2]) ?? 0) : 0...Int.max
     switch parts[0] {
     case "boolean": return ["true", "false", "1", "0"].contains(text)
