@@ -144,7 +144,8 @@ let package = Package(
     workhorse(
       "TenderSimulator",
       documents: [
-        "PayTheory/Schema.graphql", "Toro/Codes.txt", "Toro/Elements.txt", "TrueLayer/Requests.txt",
+        "PayTheory/Schema.graphql", "Toro/Codes.txt", "Toro/Elements.txt", "Toro/Types.txt",
+        "TrueLayer/Requests.txt",
       ],
       needs: "TenderEngine",
       "TenderModel",

@@ -37,6 +37,9 @@ static const unsigned char elements[] = {
 static const unsigned char codes[] = {
 #embed "../TenderSimulator/Toro/Codes.txt"
 };
+static const unsigned char types[] = {
+#embed "../TenderSimulator/Toro/Types.txt"
+};
 static const unsigned char bash[] = {
 #embed "../../completions/tender.bash"
 };
@@ -59,6 +62,7 @@ static const struct tender_text texts[] = {
     {"TenderSimulator/TrueLayer/Requests.txt", requests, sizeof requests},
     {"TenderSimulator/Toro/Elements.txt", elements, sizeof elements},
     {"TenderSimulator/Toro/Codes.txt", codes, sizeof codes},
+    {"TenderSimulator/Toro/Types.txt", types, sizeof types},
     {"../completions/tender.bash", bash, sizeof bash},
     {"../completions/_tender", zsh, sizeof zsh},
     {"../completions/tender.fish", fish, sizeof fish},

@@ -28,6 +28,8 @@ package final class FaultPlan {
   /// The first point that the request came to; nil for a request that the provider does not know.
   var matched: String?
   private(set) var struck: [String] = []
+  /// The delay of the answer that is being made, in milliseconds.
+  private(set) var delay = 0
   /// A strike that was drawn before its request had arrived completely, with the faults that struck.
   private var early: (point: String, strike: Strike, struck: [String])?
   /// The faults that have struck anything in this process.
@@ -156,6 +158,7 @@ package final class FaultPlan {
     own: (String) -> HTTPResponse? = { _ in nil },
     _ body: () throws(Fault) -> HTTPResponse
   ) throws(Fault) -> HTTPReaction {
+    delay = strike.delay
     var reaction = HTTPReaction(delay: strike.delay, rate: strike.rate)
     let name = strike.what ?? ""
     switch name {

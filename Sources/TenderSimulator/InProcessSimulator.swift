@@ -13,8 +13,12 @@ package final class InProcessSimulator: @unchecked Sendable {
   /// payer.
   ///
   /// Throws `state` if the ledger cannot be used.
-  package init(_ world: SimulatorWorld, playsPayer: Bool = true) throws(Fault) {
-    let ledger = try Ledger(path: world.ledgerPath)
+  package convenience init(_ world: SimulatorWorld, playsPayer: Bool = true) throws(Fault) {
+    try self.init(world, playsPayer: playsPayer, Ledger(path: world.ledgerPath))
+  }
+
+  /// Uses an open ledger.
+  init(_ world: SimulatorWorld, playsPayer: Bool, _ ledger: Ledger) throws(Fault) {
     var world = world
     world.playsPayer = playsPayer
     if let seed = world.options.seed {
@@ -42,11 +46,13 @@ package final class InProcessSimulator: @unchecked Sendable {
 extension InProcessSimulator {
   /// Passes a request to the service with its path; nil if there is none.
   package func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
-    let reaction = try react(to: request) { provider throws(Fault) in
-      try provider.handle(request, parts)
+    try parts.ledger.transaction { () throws(Fault) in
+      let reaction = try react(to: request) { provider throws(Fault) in
+        try provider.handle(request, parts)
+      }
+      try log(request, reaction)
+      return reaction?.1
     }
-    try log(request, reaction)
-    return reaction?.1
   }
 
   /// Returns the reaction to a request that has not arrived completely, if a fault resets its connection then;

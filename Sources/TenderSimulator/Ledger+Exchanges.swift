@@ -170,6 +170,10 @@ final class LoggedSession: SocketSession {
   }
 
   func receive(_ text: String) throws(Fault) -> [SocketReaction] {
+    try parts.ledger.transaction { () throws(Fault) in try logged(text) }
+  }
+
+  private func logged(_ text: String) throws(Fault) -> [SocketReaction] {
     parts.faults.begin(nil)
     let reactions = try inner.receive(text)
     let action = JSONReader.read(text)?["action"]?.text ?? ""

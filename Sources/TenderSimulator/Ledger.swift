@@ -4,36 +4,24 @@ import TenderSystem
 
 /// The storage of the simulated world: entries by kind and id, in `simulator.db`.
 package final class Ledger {
-  private let path: String
-  private var opened: Database?
+  private let database: Database
+  private var isInTransaction = false
 
-  /// Opens the file, or creates it.
+  /// Opens the file, or creates it. `isShared`: all clients of a server use this one.
   ///
   /// Throws `state` if it cannot be used.
-  package init(path: String) throws(Fault) {
-    self.path = path
-    _ = try database
-  }
-
-  /// Closes the file until it is used again. An open one takes hundreds of kilobytes.
-  func close() { opened = nil }
-
-  private var database: Database {
-    get throws(Fault) {
-      if let opened { return opened }
-      let database = try Database(path: path, isDurable: false)
-      try Self.prepare(database)
-      opened = database
-      return database
-    }
+  package init(path: String, isShared: Bool = false) throws(Fault) {
+    database = try Database(path: path, isDurable: false)
+    // It has no real data. So it must survive a killed process, but not a power failure.
+    // A command reads the whole log when it opens the file, so the log is short.
+    try database.execute(
+      "PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = \(isShared ? 1000 : 16); "
+        + "PRAGMA cache_size = -\(isShared ? 8192 : 64)"
+    )
+    try Self.prepare(database)
   }
 
   private static func prepare(_ database: Database) throws(Fault) {
-    // It has no real data. So it must survive a killed process, but not a power failure.
-    // A server opens one for each of hundreds of clients, so its cache is small.
-    try database.execute(
-      "PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 16; PRAGMA cache_size = -64"
-    )
     guard try database.first("PRAGMA user_version")?.first?.integer == 0 else {
       try database.refuseObjects(
         otherThan: ["thing", "thing_by_reference", "thing_by_parent"]
@@ -197,9 +185,12 @@ package final class Ledger {
     )?.first?.text.flatMap { Int($0) }
   }
 
-  /// Runs `body` without changes by other processes.
+  /// Runs `body` without changes by other processes. A transaction within another one is a part of it.
   package func transaction<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
-    try database.transaction(body)
+    guard !isInTransaction else { return try body() }
+    isInTransaction = true
+    defer { isInTransaction = false }
+    return try database.transaction(body)
   }
 
   /// Returns an entry by its kind and id; nil if there is none.

@@ -118,6 +118,12 @@ package struct PlannedFault: Sendable, Hashable {
     point = String(head[..<colon])
     let typed = String(head[head.index(after: colon)...])
     let isPath = point.contains("/")
+    guard !isPath || Self.isRequest(point) else {
+      throw wrong(
+        "matches no request",
+        "a method and a path, * for any part: POST/v3/payments/*/refunds"
+      )
+    }
     let place = providers.lazy.compactMap { [point] in $0.faults.point(point) }.first
     let known = place?.exits.map(\.what) ?? (isPath ? Self.anywhere : [])
     guard isPath || place != nil else { throw Self.unknown(String(head), text, providers) }
@@ -146,6 +152,13 @@ package struct PlannedFault: Sendable, Hashable {
     default: throw wrong("takes no value", "leave out =\(given ?? "")")
     }
     self.text = "\(point):\(name)" + text.dropFirst(head.count)
+  }
+
+  /// Whether a point is a method and a path without a query, in which `*` is a whole part.
+  private static func isRequest(_ point: String) -> Bool {
+    let parts = point.split(separator: "/", omittingEmptySubsequences: false)
+    return !parts[0].isEmpty && parts[0].allSatisfy { $0.isUppercase || $0 == "*" }
+      && parts.allSatisfy { $0 == "*" || !$0.contains { "*?#".contains($0) } }
   }
 
   /// The fault as a member of the header.

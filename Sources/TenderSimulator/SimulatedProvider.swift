@@ -125,7 +125,7 @@ package protocol SimulatedProvider: Sendable {
   /// The settings that clients of a served simulator get, under the same keys as `section`. Throws `state` or
   /// `internal`.
   func served(_ world: SimulatorWorld) throws(Fault) -> JSONObject
-  /// Public variables of the provider's programs, each with the key of its value.
+  /// Variables of other programs, each with the key of its value.
   var ownVariables: [(name: String, key: String)] { get }
   /// Returns the point of a request by its method and path; nil if the body decides, or for another provider.
   func point(_ method: String, _ path: String) -> String?

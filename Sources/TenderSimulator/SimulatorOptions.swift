@@ -49,16 +49,17 @@ package struct SimulatorOptions: Sendable, Hashable {
   package var headerValue: String {
     var parts = scenario.map { ["scenario=\($0)"] } ?? []
     parts += faults.map { "fault=\($0.headerText)" }
-    if !faults.isEmpty, let payment { parts.append("for=\(QueryText.encode(payment))") }
+    if !faults.isEmpty, let payment { parts.append("payment=\(QueryText.encode(payment))") }
     if let seed { parts.append("seed=\(seed)") }
     if let clock { parts.append("clock=\(clock.text)") }
     return parts.joined(separator: ";")
   }
 
-  /// Reads a header value: members with `;` between them.
+  /// Reads a header value: members with `;` between them. `for` is the text of all faults without one.
   ///
   /// Throws a `usage` fault for an unknown member or a wrong value.
   package init(headerValue: String, among providers: [any SimulatedProvider]) throws(Fault) {
+    var about: String?
     for part in headerValue.split(separator: ";") {
       let pair = part.drop { $0 == " " }.split(separator: "=", maxSplits: 1).map(String.init)
       let value = pair.count == 2 ? pair[1] : ""
@@ -67,7 +68,8 @@ package struct SimulatorOptions: Sendable, Hashable {
       case "fault":
         try set(fault: value, among: providers)
         if let unreachable { throw .onlyInProcess(unreachable) }
-      case "for": payment = QueryText.decode(value)
+      case "for" where !value.isEmpty: about = value
+      case "payment": payment = QueryText.decode(value)
       case "seed" where Int(value) != nil: seed = Int(value)
       case "clock" where SimulatedTime(value) != nil: clock = SimulatedTime(value)
       default:
@@ -78,6 +80,10 @@ package struct SimulatorOptions: Sendable, Hashable {
           hint: "scenario=NAME;fault=FAULT;for=REF;seed=N;clock=TIME; see: tender help simulator"
         )
       }
+    }
+    guard let about else { return }
+    for index in faults.indices where faults[index].about == nil {
+      faults[index] = try PlannedFault(faults[index].text + ",for=" + about, among: providers)
     }
   }
 }

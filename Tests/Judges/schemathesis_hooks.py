@@ -15,7 +15,7 @@ def url64(data):
 class Client:
     def __init__(self):
         self.key = serialization.load_pem_private_key(os.environ["TL_SIGNING_PRIVATE_KEY"].encode(), None)
-        grant = {"grant_type": "client_credentials", "scope": "payments",
+        grant = {"grant_type": "client_credentials", "scope": "payments recurring_payments:sweeping",
                  "client_id": os.environ["TL_CLIENT_ID"], "client_secret": os.environ["TL_CLIENT_SECRET"]}
         address = os.environ["TENDER_TRUELAYER_AUTH_URL"] + "/connect/token"
         asked = urllib.request.Request(address, json.dumps(grant).encode(), {"Content-Type": "application/json"})

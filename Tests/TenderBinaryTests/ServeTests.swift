@@ -111,7 +111,7 @@ import Testing
     let client = RawClient(port: try Self.port(shop))
     client?.say(
       "POST /connect/token HTTP/1.1\r\nHost: localhost\r\nX-Tender-Simulator: "
-        + "fault=bank-token:\(fault);for=A\r\n"
+        + "fault=bank-token:\(fault);payment=A\r\n"
         + "Connection: close\r\nContent-Length: 1000\r\n\r\n" + String(repeating: "x", count: sent)
     )
     #expect(client?.hear(until: "\u{0}", milliseconds: isReset ? 10_000 : 300) == "")

@@ -139,7 +139,13 @@ import Testing
     let seen = try Self.run("/bin/sh", ["-c", #". "$0" && env -0"#, file]).output
     let lines = seen.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
     for (name, value) in host.variables { #expect(lines.contains("\(name)=\(value)"), "\(name)") }
-    #expect(host.variables.count == 30)
+    #expect(host.variables.count == 33)
+    let books = try host.ask("GET /_simulator/show", []).1?.array ?? []
+    for currency in ["EUR", "GBP", "PLN"] {
+      let account = host.variables["TENDER_TRUELAYER_MERCHANT_ACCOUNT_\(currency)"]
+      let shown = books.filter { $0["id"]?.text == account && $0["kind"] == "merchant_account" }
+      #expect(shown.map { $0["currency"]?.text } == [currency])
+    }
     #expect(host.variables["TL_SIGNING_KEY_ID"] == host.variables["TENDER_TRUELAYER_KEY_ID"])
     #expect(host.variables["TENDER_TORO_KDF"]?.contains("\"prf\":\"hmac-sha256\"") == true)
     host.stop()
@@ -308,7 +314,12 @@ import Testing
     #expect(String(decoding: output, as: UTF8.self) == result + "\n")
   }
 
-  @Test(.enabled(if: Judge.has("cryptography"), "python3-cryptography is not installed"))
+  @Test(
+    .enabled(
+      if: Judge.has("cryptography, nacl, websocket"),
+      "python3-cryptography, python3-nacl and python3-websocket are not installed"
+    )
+  )
   func `serves the README's program in another language`() throws {
     let home = try Binary()
     defer { home.remove() }

@@ -225,7 +225,7 @@ import Testing
     #expect(ids.count == 60)
     let books = try host.ask("GET /_simulator/show", []).1?.array ?? []
     let kept = books.filter { $0["kind"] == "payment" }
-    #expect((20...30).contains(kept.count), "\(kept.count)")
+    #expect((20...21).contains(kept.count), "\(kept.count)")
     #expect(try host.ask("GET /_simulator/show?ref=R0", []).1 == [])
     let stored = try Self.run(client, "transact --amount 5 --token \(token ?? "")")
     #expect(stored.status == 0, "\(stored.errors)")

@@ -60,13 +60,16 @@ import Testing
   static let demo = "/v3/payments/00000000-0000-4000-8000-000000001050"
   static let resource = BankCatalog.resourceToken
 
-  func clientToken(secret: String = BankCatalog.clientSecret) throws -> Answer {
+  func clientToken(
+    secret: String = BankCatalog.clientSecret,
+    scope: String = "payments"
+  ) throws -> Answer {
     try send(
       "POST",
       "/connect/token",
       fields: ["Content-Type": "application/x-www-form-urlencoded"],
       body: "grant_type=client_credentials&client_id=\(BankCatalog.clientID)"
-        + "&client_secret=\(secret)&scope=payments"
+        + "&client_secret=\(secret)&scope=\(scope.replacing(" ", with: "+"))"
     )
   }
 
@@ -98,6 +101,94 @@ import Testing
     // The token ends after an hour.
     clock.advance(3_600_000)
     #expect(try send("GET", Self.demo, token: own).status == 401)
+  }
+
+  /// The scopes are those of TrueLayer's clients, and `mandates` of its document.
+  @Test(arguments: [
+    ("payments", 200, 403), ("recurring_payments:sweeping", 403, 200), ("mandates", 403, 200),
+    ("recurring_payments:commercial payments", 200, 200), ("signupplus", 403, 403),
+  ])
+  func `lets a token do what its scopes allow`(
+    _ scope: String,
+    _ payment: Int,
+    _ mandate: Int
+  ) throws {
+    let token = try #require(try clientToken(scope: scope).body["access_token"]?.text)
+    let own = Self.demo.replacing("payments", with: "mandates")
+    #expect(try send("GET", Self.demo, token: token).status == payment)
+    #expect(try send("GET", own, token: token).status == mandate)
+    #expect(try send("GET", "/v3/merchant-accounts", token: token).status == payment)
+    let refused = try send(
+      "GET",
+      payment == 403 ? Self.demo : "/v3/signup-plus/payments",
+      token: token
+    )
+    #expect(payment == 200 || refused.body["title"] == "Forbidden")
+  }
+
+  @Test func `offers no bank whose way the client does not support`() throws {
+    let start = Self.demo + "/authorization-flow"
+    let flow = try send("POST", start, token: Self.resource, body: #"{"provider_selection":{}}"#)
+    #expect(flow.status == 200)
+    // In pounds, every bank redirects.
+    #expect(flow.body["status"] == "failed" && flow.body["failure_reason"] == "provider_error")
+  }
+
+  @Test func `refuses settings of the mock bank that it does not honor`() throws {
+    let start = Self.demo + "/authorization-flow"
+    _ = try send(
+      "POST",
+      start,
+      token: Self.resource,
+      body: #"{"provider_selection":{},"redirect":{"return_uri":"http://localhost:3000/callback"}}"#
+    )
+    let chosen = try send(
+      "POST",
+      start + "/actions/provider-selection",
+      token: Self.resource,
+      body: #"{"provider_id":"mock-payments-gb-redirect"}"#
+    )
+    let uri = chosen.body["authorization_flow"]?["actions"]?["next"]?["uri"]?.text ?? ""
+    let parts = uri.components(separatedBy: "#token=")
+    let path = "/api/single-immediate-payments/\(parts[0].split(separator: "/").last ?? "")/action"
+    for (body, status) in [
+      (#"{"action":"Execute","settlement_delay_in_seconds":30}"#, 400),
+      (#"{"action":"Execute","redirect":true}"#, 400), (#"{"action":"Execute","delay":1}"#, 400),
+      (#"{"action":"Execute","redirect":false,"settlement_delay_in_seconds":0}"#, 202),
+    ] {
+      #expect(try send("POST", path, token: parts[1], body: body).status == status, "\(body)")
+    }
+  }
+
+  @Test func `pages the list of mandates`() throws {
+    let token = try #require(try clientToken(scope: "mandates").body["access_token"]?.text)
+    for number in 1...30 {
+      _ = try send(
+        "GET",
+        "/v3/mandates/00000000-0000-4000-8000-0000000001\(number + 10)",
+        token: Self.resource
+      )
+    }
+    func page(_ query: String) throws -> (items: [String], next: String?) {
+      let answer = try send("GET", "/v3/mandates" + query, token: token)
+      let items = answer.body["items"]?.array?.compactMap { $0["id"]?.text } ?? []
+      return (items, answer.body["pagination"]?["next_cursor"]?.text)
+    }
+    let first = try page("")
+    #expect(first.items.count == 25)
+    let cursor = try #require(first.next)
+    let second = try page("?limit=3&cursor=\(cursor)")
+    #expect(second.items.count == 3 && second.next != nil)
+    let last = try page("?limit=50&cursor=\(second.next ?? "")")
+    #expect(last.items.count == 2 && last.next == nil)
+    #expect(Set(first.items + second.items + last.items).count == 30)
+    let shown = try send("GET", "/v3/mandates?limit=1", token: token).body["items"]?.array?.first
+    let user = shown?["user"]?["id"]?.text ?? ""
+    #expect(try page("?user_id=\(user)").items.contains(shown?["id"]?.text ?? ""))
+    #expect(try page("?user_id=nobody").items.isEmpty)
+    for wrong in ["?limit=0", "?limit=51", "?limit=x", "?cursor=nothing"] {
+      #expect(try send("GET", "/v3/mandates" + wrong, token: token).status == 400, "\(wrong)")
+    }
   }
 
   @Test func `wants the action that is next, and repeats an answer under its key`() throws {

@@ -66,13 +66,21 @@ import Testing
   @Test func `counts each fault and each match, also where each request has a simulator`() throws {
     let twice = "fault=bank-token:http-500*2"
     #expect(try statuses(twice, 4) == [500, 500, 400, 400])
-    #expect(try statuses(twice + ";for=A", 3) == [500, 500, 400])
-    #expect(try statuses(twice + ";for=B", 3) == [500, 500, 400])
+    #expect(try statuses(twice + ";payment=A", 3) == [500, 500, 400])
+    #expect(try statuses(twice + ";payment=B", 3) == [500, 500, 400])
     let both = "fault=bank-token:http-500*1;fault=bank-token:http-429*1"
     #expect(try statuses(both, 3) == [500, 429, 400])
     let match = "fault=bank-token:http-502*1,for=ORDER-7"
     #expect(try statuses(match, 1, body: #"{"a":"ORDER-8"}"#) == [400])
     #expect(try statuses(match, 2, body: #"{"a":"ORDER-7"}"#) == [502, 400])
+    for (header, status) in [
+      ("fault=bank-token:http-403*1;for=ORDER-9", 403),
+      ("for=ORDER-9;fault=bank-token:http-404*1", 404),
+    ] {
+      #expect(try statuses(header, 1, body: #"{"a":"ORDER-8"}"#) == [400])
+      #expect(try statuses(header, 2, body: #"{"a":"ORDER-9"}"#) == [status, 400])
+    }
+    #expect(try statuses("fault=bank-token:http-502;for=A%3BB", 1, body: #"{"a":"A;B"}"#) == [502])
     #expect(try statuses("fault=POST/connect/*:http-418*1", 2) == [418, 400])
     #expect(try statuses("fault=GET/connect/*:http-418", 1) == [400])
   }
@@ -121,6 +129,10 @@ import Testing
     ("part2:http-500", "--sim-fault: 'part2:http-500' cannot happen at part2"),
     ("reader-pin:latency=1s", "--sim-fault: 'reader-pin:latency=1s' cannot happen at reader-pin"),
     ("GET/x:declined", "--sim-fault has no 'GET/x:declined'"),
+    ("POST/v3/pay*:http-500", "--sim-fault 'POST/v3/pay*:http-500' matches no request"),
+    ("/v3/payments:http-500", "matches no request"),
+    ("post/v3/payments:http-500", "matches no request"),
+    ("GET/v3/payments?limit=1:http-500", "matches no request"),
     ("GET/x:http-200", "--sim-fault has no 'GET/x:http-200'"),
     ("create:http-500*0", "has no count behind the *"),
     ("create:http-500*2*2", "has no count behind the *"),

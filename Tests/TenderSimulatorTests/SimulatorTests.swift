@@ -99,6 +99,84 @@ import Testing
     #expect(refusal.body["errors"]?.array?.first?["path"] == ["transactions"])
   }
 
+  private func ask(_ query: String, _ more: JSONObject = [:]) throws -> JSON {
+    var body = more
+    body["query"] = .string(query)
+    let text = JSONWriter.text(.object(body))
+    return try send("POST", "/graphql", fields: ["Authorization": "M;s"], body: text).body
+  }
+
+  /// Documents that the specification requires a server to execute.
+  @Test(arguments: [
+    (
+      "{ __typename transactions { __typename items { __typename } } }", "{}",
+      #"{"__typename":"Query","transactions":{"__typename":"Transactions","items":[]}}"#
+    ),
+    (
+      "query { transactions { ...F } } fragment F on Transactions { total_row_count ...G } "
+        + "fragment G on Transactions { items { transaction_id } }", "{}",
+      #"{"transactions":{"total_row_count":0,"items":[]}}"#
+    ),
+    (
+      "{ transactions { ... on Transactions { total_row_count } ... { items { status } } } }", "{}",
+      #"{"transactions":{"total_row_count":0,"items":[]}}"#
+    ),
+    (
+      "query Q($s: Boolean!) { transactions { total_row_count @skip(if: $s) "
+        + "items @include(if: $s) { status } ... @include(if: false) { n: total_row_count } } }",
+      #"{"variables":{"s":true}}"#, #"{"transactions":{"items":[]}}"#
+    ),
+    (
+      "{ transactions { total_row_count } transactions { total_row_count items { status } } }",
+      "{}",
+      #"{"transactions":{"total_row_count":0,"items":[]}}"#
+    ),
+    (
+      "query A { a: transactions { total_row_count } } query B { b: transactions { total_row_count } }",
+      #"{"operationName":"B"}"#, #"{"b":{"total_row_count":0}}"#
+    ),
+  ])
+  func `executes what GraphQL has`(_ query: String, _ more: String, _ data: String) throws {
+    let answer = try ask(query, JSONReader.read(more)?.object ?? [:])
+    #expect(answer["data"] == JSONReader.read(data), "\(answer)")
+  }
+
+  /// Documents that the specification requires a server to refuse.
+  @Test(arguments: [
+    "{ a: transactions(limit: 1) { total_row_count } a: transactions(limit: 2) { total_row_count } }",
+    "{ transactions { a: items { status } a: total_row_count } }",
+    "{ transactions { items { a: status } } ...F } fragment F on Query { transactions { items { a: reference } } }",
+    "{ transactions { ...F } }",
+    "{ transactions { total_row_count } } fragment F on Query { __typename }",
+    "{ transactions { ...F } } fragment F on Transactions { ...F }",
+    "{ transactions { ...F } } fragment F on Query { __typename }",
+    "{ transactions { ... on Nothing { total_row_count } } }",
+    "{ transactions { total_row_count @later(if: true) } }",
+    "{ transactions { total_row_count @skip } }",
+    "{ transactions { total_row_count @skip(if: 1) } }", "{ transactions { __typename { a } } }",
+    "query A { transactions { total_row_count } } query B { transactions { total_row_count } }",
+    "query A { transactions { total_row_count } } query A { transactions { total_row_count } }",
+  ])
+  func `refuses what GraphQL has not`(_ query: String) throws {
+    let answer = try ask(query)
+    #expect(answer["errors"]?.array?.isEmpty == false && answer["data"] == nil, "\(answer)")
+  }
+
+  @Test func `refuses another merchant's payments`() throws {
+    for (merchant, isRefused) in [("M", false), ("other", true)] {
+      for query in [
+        #"mutation { createTransaction(merchant_uid: "UID", amount: 1, payment_method_id: "x") { status } }"#,
+        #"mutation { updatePaymentMethodToDisabled(merchant_uid: "UID", payment_method_id: "x") }"#,
+        #"{ serviceFee(merchant_uid: "UID", amount: 100) { fee } }"#,
+        #"{ barcode(merchant_uid: "UID", barcode_id: "x") { amount } }"#,
+      ] {
+        let text = query.replacing("UID", with: merchant)
+        let message = try ask(text)["errors"]?.array?.first?["message"]?.text
+        #expect((message == "Merchant not found") == isRefused, "\(text): \(message ?? "")")
+      }
+    }
+  }
+
   @Test func `spells its options in a header and reads them back`() throws {
     var options = SimulatorOptions()
     try options.set(

@@ -1,3 +1,4 @@
+import Foundation
 import TenderEngine
 import TenderModel
 import TenderSimulator
@@ -87,6 +88,21 @@ import Toro
       reason: "PARS"
     ),
     Row(
+      name: "a currency in small letters",
+      change: { $0.replacing("<Ccy>GBP<", with: "<Ccy>gbp<") },
+      reason: "PARS"
+    ),
+    Row(
+      name: "36 characters",
+      change: { $0.replacing("sale-12345", with: String(repeating: "x", count: 36)) },
+      reason: "PARS"
+    ),
+    Row(
+      name: "a version of the message that does not exist",
+      change: { $0.replacing("caaa.001.001.12", with: "caaa.001.001.99") },
+      reason: "IMSG"
+    ),
+    Row(
       name: "another namespace",
       change: { $0.replacing("caaa.001.001.12", with: "caaa.003.001.12") },
       reason: "IMSG"
@@ -142,6 +158,61 @@ import Toro
     #expect(answer.name == "AccptrRjctn")
     #expect(answer.text("Rjct/RjctRsn") == row.reason)
     #expect(try world.ledger("sale-12345").authorised == 0)
+  }
+
+  /// Each text of a message is replaced in turn. The gateway refuses the same values as the schema.
+  @Test(arguments: ["01-authreq-purchase-contact-capture", "12-cancellation-advice"])
+  func `refuses a value that the schema refuses`(_ name: String) throws {
+    let world = try ToroWorld()
+    let path = try #require(Self.paths[name])
+    let text = try Vectors.text("xml/\(name).xml")
+    let pieces = text.components(separatedBy: "</")
+    // The gateway does not read what is inside of these.
+    let unread: Set = [
+      "Acqrr", "Mrchnt", "POI", "POIId", "Cpblties", "Cmpnt", "Rcpt", "CnttNcrptnAlgo", "Crdhldr",
+      "DtldAmt", "SctyTrlr",
+    ]
+    var open: [String] = []
+    for (index, piece) in pieces.enumerated() {
+      if index > 0 { open.removeLast() }
+      let tags = piece.components(separatedBy: "<").dropFirst()
+      for tag in tags where !tag.hasPrefix("?") {
+        open.append(String(tag.prefix { $0 != ">" && $0 != " " }))
+      }
+      guard index + 1 < pieces.count, let leaf = piece.lastIndex(of: ">"), !tags.isEmpty,
+        unread.isDisjoint(with: open)
+      else { continue }
+      // The judge of the schema takes any character as base64.
+      guard !["NcrptdData", "ICCRltdData", "Val"].contains(open.last) else { continue }
+      for value in [
+        "", String(repeating: "7", count: 36), "-1", "1.2345678", "gb p", "2026-13-01T00:00:00Z",
+        "1",
+      ] {
+        var changed = pieces
+        changed[index] = piece[...leaf] + value
+        let message = changed.joined(separator: "</")
+        let isRefused = try SchemaTests.complaint(Array(message.utf8)) != nil
+        let reason = try post(world, path, message).text("Rjct/RjctRsn")
+        #expect((reason == "PARS") == isRefused, "\(open.suffix(3)) \(value): \(reason ?? "none")")
+      }
+    }
+  }
+
+  @Test func `declines another sale under the reference of one`() throws {
+    let world = try ToroWorld()
+    let text = try Vectors.text("xml/01-authreq-purchase-contact-capture.xml")
+    let path = "/v1/caaa/authorisation-request"
+    func send(_ number: Int, _ change: (String) -> String = { $0 }) throws -> String? {
+      let next = change(text.replacing("<XchgId>1<", with: "<XchgId>\(number)<"))
+      let signed = String(decoding: try Vectors.signed(next, "AuthstnReq"), as: UTF8.self)
+      let answer = try post(world, path, signed)
+      return answer.text("AuthstnRspn/TxRspn/AuthstnRslt/RspnToAuthstn/Rspn")
+    }
+    #expect(try send(1) == "APPR")
+    #expect(try send(2) == "APPR")
+    #expect(try send(3) { $0.replacing("<TtlAmt>10.00<", with: "<TtlAmt>11.00<") } == "DECL")
+    #expect(try send(4) { $0.replacing("sale-12345", with: "sale-99999") } == "DECL")
+    #expect(try world.ledger("sale-12345").authorised == 1)
   }
 
   @Test func `answers an advice the same however often it comes`() throws {

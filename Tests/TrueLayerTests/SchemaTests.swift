@@ -185,7 +185,7 @@ struct SchemaTests {
         body: Array(
           JSONWriter.text([
             "grant_type": "client_credentials", "client_id": .string(BankCatalog.clientID),
-            "client_secret": .string(BankCatalog.clientSecret), "scope": "payments",
+            "client_secret": .string(BankCatalog.clientSecret), "scope": "payments mandates",
           ]).utf8
         )
       ),

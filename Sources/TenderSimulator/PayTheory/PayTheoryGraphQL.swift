@@ -16,22 +16,56 @@ struct PayTheoryGraphQL {
       return HTTPResponse(status: 401, body: Array(JSONWriter.text(body).utf8))
     }
     guard let body = JSONReader.read(request.body)?.object, let query = body.text("query"),
-      let document = GraphQLDocument(query)
+      let document = GraphQLDocument(query, operation: body.text("operationName"))
     else { return Self.errors(["Syntax Error"], status: 400) }
     let variables = body["variables"]?.object ?? [:]
     let problems =
       GraphQLValidation(document, variables: variables, schema: GraphQLSchema.published).problems
     guard problems.isEmpty else { return Self.errors(problems, status: 200) }
     var data: JSONObject = [:]
-    for field in document.fields {
+    let root = document.isMutation ? "Mutation" : "Query"
+    var schema = GraphQLSchema.published
+    /// Returns the selected fields of a value under their aliases. Absent fields are null.
+    func select(_ value: JSON, _ fields: [GraphQLDocument.Field]?, of type: String) -> JSON {
+      guard let fields else { return value == "" ? .null : value }
+      switch value {
+      case .array(let elements): return .array(elements.map { select($0, fields, of: type) })
+      case .object(let object):
+        guard case .object(let known) = schema[type] else { return .null }
+        var chosen: JSONObject = [:]
+        for field in document.included(fields, variables) {
+          chosen[field.alias] =
+            field.name == "__typename"
+            ? .string(type)
+            : select(
+              object[field.name] ?? .null,
+              field.selection,
+              of: known[field.name]?.type.name ?? ""
+            )
+        }
+        return .object(chosen)
+      default: return value
+      }
+    }
+    for field in document.included(document.fields, variables) {
+      if field.name == "__typename" {
+        data[field.alias] = .string(root)
+        continue
+      }
       let arguments = document.arguments(of: field, variables)
+      if let merchant = arguments.text("merchant_uid"), merchant != self.merchant(of: request) {
+        return Self.errors(["Merchant not found"], at: field.alias, status: 200)
+      }
       let answer = try Fault.refusable { () throws(Fault) in
         document.isMutation
           ? try PayTheoryMutations(books: books).answer(field.name, arguments)
           : try look(field.name, arguments)
       }
       switch answer {
-      case .success(let value): data[field.alias] = Self.select(value, field.selection ?? [])
+      case .success(let value):
+        guard case .object(let known) = schema[root] else { break }
+        let type = known[field.name]?.type.name ?? ""
+        data[field.alias] = select(value, field.selection, of: type)
       case .failure(let refusal):
         return Self.errors([refusal.message], at: field.alias, status: 200)
       }
@@ -41,6 +75,11 @@ struct PayTheoryGraphQL {
       body: Array(JSONWriter.text(["data": .object(data)]).utf8),
       fields: ["content-type": "application/json"]
     )
+  }
+
+  /// The merchant of a request's header.
+  private func merchant(of request: SimulatedRequest) -> String? {
+    request.fields["authorization"]?.split(separator: ";").first.map(String.init)
   }
 
   /// Whether a header has a merchant's id and secret key, `MERCHANT_UID;SECRET_KEY`.
@@ -131,21 +170,6 @@ struct PayTheoryGraphQL {
       "adjusted_total": .integer(amount + fee), "fee": .integer(fee), "fee_limit_reached": false,
       "total": .integer(amount),
     ]
-  }
-
-  /// Returns the selected fields of a value under their aliases. Absent fields are null.
-  private static func select(_ value: JSON, _ selection: [GraphQLDocument.Field]) -> JSON {
-    guard !selection.isEmpty else { return value == "" ? .null : value }
-    switch value {
-    case .array(let elements): return .array(elements.map { select($0, selection) })
-    case .object(let object):
-      var chosen: JSONObject = [:]
-      for field in selection {
-        chosen[field.alias] = select(object[field.name] ?? .null, field.selection ?? [])
-      }
-      return .object(chosen)
-    default: return value
-    }
   }
 
   /// A refusal before any execution: errors without data. An error of a field has its path (specification,

@@ -26,9 +26,11 @@ struct PayTheoryHTTP {
 
   /// The name of a mutation's step, for its faults; nil for a look-up.
   private static func step(of request: SimulatedRequest) -> String? {
-    guard let query = JSONReader.read(request.body)?["query"]?.text, query.hasPrefix("mutation")
+    guard let query = JSONReader.read(request.body)?["query"]?.text,
+      query.drop(while: \.isWhitespace).hasPrefix("mutation")
     else { return nil }
-    return query.contains("createReversal") ? "reversal" : "stored"
+    return query.contains("createReversal") || query.contains("createRefund")
+      ? "reversal" : "stored"
   }
 
   private func react(

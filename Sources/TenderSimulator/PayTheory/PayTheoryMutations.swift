@@ -17,6 +17,12 @@ struct PayTheoryMutations {
           "is_void": .bool(reversal.isVoid),
           "transaction_id": reversal.transaction.map(JSON.string) ?? .null,
         ]
+      case "createRefund":
+        _ = try books.reverse(
+          arguments.text("transaction_id") ?? "",
+          amount: arguments["amount"]?.boundedNumber ?? 0
+        )
+        return true
       case "createTransaction":
         let method = try books.usableMethod(arguments.text("payment_method_id"))
         let terms = try terms(arguments, method)

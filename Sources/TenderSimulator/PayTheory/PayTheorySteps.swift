@@ -59,7 +59,11 @@ struct PayTheorySteps {
       throw .simulatedRefusal("Amount must be a positive integer")
     }
     guard payment.text("currency") == "USD" else { throw .simulatedRefusal("Currency must be USD") }
-    let isServiceFee = payment.text("fee_mode") == "service_fee"
+    let mode = payment.text("fee_mode") ?? "merchant_fee"
+    guard ["merchant_fee", "service_fee", "interchange"].contains(mode) else {
+      throw .simulatedRefusal("Unknown fee mode")
+    }
+    let isServiceFee = mode == "service_fee"
     let booked = PayTheoryChecks.booked(inner, method)
     let fee = PayTheoryCatalog.fee(amount: amount, isACH: booked.type == .ach)
     let needsConfirmation = inner["confirmation_needed"]?.truth ?? false
@@ -99,6 +103,21 @@ struct PayTheorySteps {
     return ("transfer_confirmation", preparation(intent, inner, method), true)
   }
 
+  /// A member's text. Android writes numbers as texts.
+  private static func text(_ value: JSON) -> String {
+    value.text ?? value.boundedNumber.map { String($0) } ?? ""
+  }
+
+  /// The members of a preparation that say what is charged.
+  private func charged(_ intent: BookedIntent) -> JSONObject {
+    [
+      "merchant_uid": .string(PayTheoryCatalog.merchantUID),
+      "amount": .integer(intent.terms.amount), "currency": "USD",
+      "fee_mode": intent.terms.isServiceFee ? "service_fee" : "merchant_fee",
+      "fee": .integer(intent.terms.fee),
+    ]
+  }
+
   /// The body of `transfer_confirmation` (PayTheory/README, 4.6).
   private func preparation(
     _ intent: BookedIntent,
@@ -109,19 +128,19 @@ struct PayTheorySteps {
     var body: JSONObject = [
       "payment_token": .string("pt_tok_" + books.code(20)),
       "processor_payment_method_id": .string("PI" + books.code(20)),
-      "merchant_uid": .string(PayTheoryCatalog.merchantUID),
-      "last_four": .string(intent.method.lastFour), "brand": .string(intent.method.brand),
+      "merchant_uid": "", "last_four": .string(intent.method.lastFour),
+      "brand": .string(intent.method.brand),
       "session_key": .string(sessionKey), "processor": "finix",
       "expiration": isCard ? .string(intent.method.expiration) : .null,
       "idempotency": .string(intent.receipt),
       "billing_name": method["name"] ?? .null, "billing_address": method["address"] ?? .null,
-      "amount": .integer(intent.terms.amount), "currency": "USD",
-      "fee_mode": intent.terms.isServiceFee ? "service_fee" : "merchant_fee",
-      "fee": .integer(intent.terms.fee), "processor_merchant_id": .string("MU" + books.code(20)),
+      "amount": 0, "currency": "", "fee_mode": "", "fee": 0,
+      "processor_merchant_id": .string("MU" + books.code(20)),
       "payment_method": method["type"] ?? "", "metadata": .object(intent.terms.metadata),
       "pay_theory_data": inner["pay_theory_data"] ?? [:],
       "payor_info": inner["payor_info"] ?? [:], "payment_intent_id": .string(intent.id),
     ]
+    for member in charged(intent).members { body[member.key] = member.value }
     if isCard { body["first_six"] = .string(intent.method.firstSix) }
     body["payor_id"] = .string(intent.method.payor)
     return body
@@ -137,8 +156,12 @@ struct PayTheorySteps {
     case .cancelled: throw .simulatedRefusal("Payment intent was cancelled")
     case .transferred: throw .simulatedRefusal("Payment intent was already transferred")
     }
-    guard prepared["amount"]?.boundedNumber == intent.terms.amount else {
-      throw .simulatedRefusal("Amount does not match the payment intent")
+    // The body of the first part comes back unchanged (PayTheory/README, 4.7). Some clients omit members.
+    for member in charged(intent).members
+    where prepared[member.key] != nil || member.key == "amount" {
+      guard prepared[member.key].map(Self.text) == Self.text(member.value) else {
+        throw .simulatedRefusal("\(member.key) does not match the payment intent")
+      }
     }
     intent.state = .transferred
     try ledger.put(intent)

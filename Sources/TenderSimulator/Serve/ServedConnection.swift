@@ -10,18 +10,21 @@ struct ServedConnection {
 
   /// Passes received bytes to `take` until it returns false.
   ///
-  /// It also ends if the client is gone, is silent for too long (in milliseconds), or the server stops.
+  /// It also ends if the client is gone, is silent for too long (in milliseconds), or the server stops. At the
+  /// stop, `alarm` has an end of file. Without it, `shouldStop` is asked ten times a second.
   /// Returns true if the client is gone, or `take` returned false.
   func read(
     idleLimit: Int = .max,
+    alarm: Int32 = -1,
     _ shouldStop: () -> Bool,
     _ take: ([UInt8]) -> Bool
   ) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 16_384)
     var idle = 0
     while !shouldStop(), idle < idleLimit {
-      guard wait(for: POLLIN, milliseconds: 100) else {
-        idle += 100
+      let turn = alarm < 0 ? 100 : 10_000
+      guard wait(for: POLLIN, milliseconds: Int32(turn), alarm) else {
+        idle += turn
         continue
       }
       idle = 0
@@ -48,9 +51,12 @@ struct ServedConnection {
     return true
   }
 
-  private func wait(for events: Int32, milliseconds: Int32) -> Bool {
-    var polled = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-    return unsafe poll(&polled, 1, milliseconds) > 0
+  private func wait(for events: Int32, milliseconds: Int32, _ alarm: Int32 = -1) -> Bool {
+    var polled = [
+      pollfd(fd: descriptor, events: Int16(events), revents: 0),
+      pollfd(fd: alarm, events: Int16(POLLIN), revents: 0),
+    ]
+    return unsafe poll(&polled, 2, milliseconds) > 0 && polled[0].revents != 0
   }
 
   private func transmit(_ bytes: UnsafeRawBufferPointer) -> Int {

@@ -42,9 +42,13 @@ final class ServedSocket: @unchecked Sendable {
 
   private func serve() {
     defer { end() }
-    simulator.parts.ledger.close()
     guard process(first) else { return }
-    let isGone = connection.read(idleLimit: Self.idleLimit, { server.shouldStop }, process)
+    let isGone = connection.read(
+      idleLimit: Self.idleLimit,
+      alarm: server.alarm,
+      { server.shouldStop },
+      process
+    )
     if !isGone, let frame = machine.close(code: 1001) { _ = write(frame) }
   }
 
@@ -53,9 +57,9 @@ final class ServedSocket: @unchecked Sendable {
     for event in machine.receive(bytes) {
       switch event {
       case .message(.text(let text)):
-        let reactions = try? session.receive(text)
-        // Hundreds of clients wait for their payers at the same time.
-        simulator.parts.ledger.close()
+        let reactions = try? server.handle(simulator) { () throws(Fault) in
+          try session.receive(text)
+        }
         guard let reactions, react(reactions) else { return false }
       case .message(.binary):
         if let frame = machine.close(code: 1003) { _ = write(frame) }

@@ -21,12 +21,19 @@ package final class SimulatorServer: @unchecked Sendable {
   private var daemon: OpaquePointer?
   private var connections: OpaquePointer?
   private let isStopping = Atomic(false)
+  /// The end of a pipe that has an end of file once the server stops, and the other end.
+  private(set) var alarm: Int32 = -1
+  private var alarmSource: Int32 = -1
   private let nextCustomer: NextCustomer
   /// The number of payments to keep; nil for all.
   private let retained: Int?
-  private let handled = Atomic(0)
+  private var handled = 0
+  /// The one open ledger. An open ledger for each client would take hundreds of kilobytes each, and they would
+  /// wait for each other in the file.
+  private var ledger: Ledger?
+  private let turn = Mutex(())
 
-  /// Creates a server for a world. Each connection opens the ledger separately.
+  /// Creates a server for a world. Its connections share the ledger, and use it in turn.
   package init(
     _ world: SimulatorWorld,
     _ nextCustomer: NextCustomer = NextCustomer(),
@@ -44,6 +51,9 @@ package final class SimulatorServer: @unchecked Sendable {
     if let problem = unsafe tender_httpd_open() {
       throw Fault(.internal, code: "library_missing", unsafe String(cString: problem))
     }
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else { throw .state("state_unusable", "no pipe", "try again") }
+    (alarm, alarmSource) = (ends[0], ends[1])
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe connections = tender_httpd_connections_new(Self.mostConnections)
     guard let connections = unsafe connections,
@@ -68,6 +78,8 @@ package final class SimulatorServer: @unchecked Sendable {
   /// Ends every connection and stops listening.
   package func stop() {
     isStopping.store(true, ordering: .relaxed)
+    close(alarmSource)
+    alarmSource = -1
     if let daemon = unsafe daemon { unsafe tender_httpd_stop(daemon) }
     unsafe daemon = nil
     unsafe tender_httpd_connections_free(connections)
@@ -76,14 +88,42 @@ package final class SimulatorServer: @unchecked Sendable {
 
   var shouldStop: Bool { isStopping.load(ordering: .relaxed) }
 
+  /// Runs `body` while no other connection uses the ledger.
+  func inTurn<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
+    var result: Result?
+    try turn.withLock { _ throws(Fault) in result = try body() }
+    guard let result else { throw .state("state_unusable", "the ledger had no turn", "try again") }
+    return result
+  }
+
+  /// Handles a request or a message in turn. After each tenth of the payments to keep, older ones are deleted.
+  ///
+  /// A request makes one payment at most, so that at most a tenth more is kept.
+  func handle<Result>(
+    _ simulator: InProcessSimulator,
+    _ body: () throws(Fault) -> Result
+  ) throws(Fault) -> Result {
+    try inTurn { () throws(Fault) in
+      let result = try body()
+      handled += 1
+      if let retained, handled % max(1, retained / 10) == 0 {
+        try simulator.forget(butLatest: retained)
+      }
+      return result
+    }
+  }
+
   /// Returns a simulator for one request or socket, with the options of its header.
-  func simulator(_ fields: [String: String]) throws(Fault) -> InProcessSimulator {
+  private func simulator(_ fields: [String: String]) throws(Fault) -> InProcessSimulator {
     var world = world
     if let value = fields[SimulatorOptions.headerName.lowercased()] {
       world.options = try SimulatorOptions(headerValue: value, among: world.providers)
     }
     world.clock = SimulatedClock(world.options.clock, beside: world.clock)
-    return try InProcessSimulator(world, playsPayer: false)
+    if let ledger { return try InProcessSimulator(world, playsPayer: false, ledger) }
+    let opened = try Ledger(path: world.ledgerPath, isShared: true)
+    ledger = opened
+    return try InProcessSimulator(world, playsPayer: false, opened)
   }
 
   /// A request that has not arrived completely.
@@ -175,10 +215,11 @@ package final class SimulatorServer: @unchecked Sendable {
       return tender_httpd_yes()
     }
     // A wrong header is answered when the request has arrived.
-    incoming.simulator = incoming.simulator ?? (try? simulator(fields))
-    guard let reaction = try? incoming.simulator?.interrupt(incoming.request, by: name) else {
-      return tender_httpd_yes()
+    let reaction = try? inTurn { () throws(Fault) in
+      if incoming.simulator == nil { incoming.simulator = try simulator(fields) }
+      return try incoming.simulator?.interrupt(incoming.request, by: name)
     }
+    guard let reaction = reaction ?? nil else { return tender_httpd_yes() }
     return unsafe answer(connection, reaction)
   }
 
@@ -202,20 +243,19 @@ package final class SimulatorServer: @unchecked Sendable {
       }
     }
     do throws(Fault) {
-      if incoming.simulator == nil { incoming.simulator = try simulator(request.fields) }
-      guard let simulator = incoming.simulator else { return tender_httpd_no() }
+      let simulator = try inTurn { () throws(Fault) in
+        if let known = incoming.simulator { return known }
+        return try self.simulator(request.fields)
+      }
       if request.path.hasPrefix(Self.prefix) {
-        return unsafe Self.answer(connection, try control(request, simulator))
+        let shown = try inTurn { () throws(Fault) in try control(request, simulator) }
+        return unsafe Self.answer(connection, shown)
       }
       if request.fields["upgrade"]?.lowercased() == "websocket" {
         return try unsafe upgrade(request, simulator, on: connection)
       }
-      // Each payment takes a request; finding old ones for each would take too long.
-      let turn = handled.wrappingAdd(1, ordering: .relaxed).newValue
-      if let retained, turn % max(10, retained / 10) == 0 {
-        try simulator.forget(butLatest: retained)
-      }
-      guard let reaction = try simulator.handle(request) else {
+      let reaction = try handle(simulator) { () throws(Fault) in try simulator.handle(request) }
+      guard let reaction else {
         return unsafe Self.answer(connection, HTTPResponse(status: 404))
       }
       return unsafe answer(connection, reaction)
@@ -299,7 +339,10 @@ package final class SimulatorServer: @unchecked Sendable {
       request.fields["sec-websocket-version"] == "13",
       let accept = try? WebSocketHandshake.accept(for: key)
     else { return unsafe Self.answer(connection, HTTPResponse(status: 400)) }
-    switch try simulator.upgrade(path: request.path, query: request.query) {
+    let reaction = try inTurn { () throws(Fault) in
+      try simulator.upgrade(path: request.path, query: request.query)
+    }
+    switch reaction {
     case .unreachable: return tender_httpd_no()
     case .refuse(let status):
       return unsafe Self.answer(connection, HTTPResponse(status: status))

@@ -8,13 +8,26 @@ enum GatewayGrammar {
 
   private static let codes = EmbeddedText.rows("TenderSimulator/Toro/Codes.txt")
 
+  /// The types of texts by their elements' names.
+  private static let types: [String: String] = {
+    var types: [String: String] = [:]
+    for (type, names) in EmbeddedText.rows("TenderSimulator/Toro/Types.txt") {
+      for name in names.split(separator: " ") { types[String(name)] = type }
+    }
+    return types
+  }()
+
   /// The error in an element; nil without one.
   static func problem(_ element: XMLElement, path: String = "") -> String? {
     let path = path.isEmpty ? element.name : "\(path)/\(element.name)"
-    if let codes = codes[element.name], element.children.isEmpty,
-      !codes.split(separator: " ").contains(Substring(element.text))
-    {
-      return "\(path) is \(element.text.prefix(20))"
+    // The same name can have two types. Then its parent is named, too.
+    let names = [path.split(separator: "/").suffix(2).joined(separator: "/"), element.name]
+    if element.children.isEmpty {
+      let codes = names.lazy.compactMap { Self.codes[$0] }.first
+      let type = names.lazy.compactMap { Self.types[$0] }.first
+      guard codes?.split(separator: " ").contains(Substring(element.text)) ?? true,
+        type.map({ GatewayTypes.fits(element.text, $0) }) ?? true
+      else { return "\(path) is \(element.text.prefix(40).debugDescription)" }
     }
     if path == "Document" {
       return element.children.lazy.compactMap { problem($0, path: path) }.first

@@ -176,8 +176,12 @@ struct GatewayWriter {
   ) -> HTTPResponse {
     let asked = try? XMLElement.read(request)
     let header = asked?.children.first?["Hdr"]
-    let number = header?.text("XchgId")
-    let sender = header?.text("InitgPty/Id") ?? (isTerminal || header != nil ? "unknown" : nil)
+    /// A text of the header, if it may be in an answer.
+    func own(_ path: String, _ type: String) -> String? {
+      header?.text(path).flatMap { GatewayTypes.fits($0, type) ? $0 : nil }
+    }
+    let number = own("XchgId", "number")
+    let sender = own("InitgPty/Id", "text/1-35") ?? (isTerminal || header != nil ? "unknown" : nil)
     let root = isTerminal ? "TermnlMgmtRjctn" : "AccptrRjctn"
     var writer = open(root, isTerminal ? "catm.004.001.05" : "caaa.015.001.06")
     writer.write([

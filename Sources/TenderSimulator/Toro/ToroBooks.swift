@@ -18,13 +18,13 @@ struct ToroBooks {
 
   // MARK: Authorizations
 
-  /// Decides about a sale or refund. A repeated one gets the same answer.
+  /// Decides about a sale or refund. A repeated one gets the same answer; another one under its reference is
+  /// declined.
   func authorise(_ body: XMLElement) throws(Fault) -> BookedSale {
     let reference = body.text("Tx/TxId/TxRef") ?? ""
-    if var known = try find(reference) {
-      if known.isCancelled {
-        (known.response, known.reason, known.words) = ("DECL", "58", "01:CANCELLED BEFORE")
-      }
+    let known = try find(reference)
+    if var known, known.isCancelled {
+      (known.response, known.reason, known.words) = ("DECL", "58", "01:CANCELLED BEFORE")
       return known
     }
     var sale = BookedSale(sale: body.text("Tx/SaleRefId") ?? "", reference: reference)
@@ -33,6 +33,15 @@ struct ToroBooks {
     sale.type = body.text("Tx/TxTp") ?? "CRDP"
     sale.currency = Currency(code: body.text("Tx/TxDtls/Ccy") ?? "")
     sale.amount = Self.amount(body, sale.currency) ?? 0
+    if let known {
+      guard [known.sale, known.type] == [sale.sale, sale.type], known.amount == sale.amount,
+        known.currency == sale.currency
+      else {
+        (sale.response, sale.reason, sale.words) = ("DECL", "94", "01:DUPLICATE")
+        return sale
+      }
+      return known
+    }
     sale.recipient = "R" + world.randomness.text(11, from: "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ")
     (sale.response, sale.reason, sale.words) = try decide(body, sale)
     if sale.words.isEmpty { sale.words = "01:SIM" + sale.response }

@@ -83,9 +83,12 @@ struct ToroGateway {
     guard root.name == expected else {
       throw Refusal(reason: "MSGT", words: "\(root.name) is not taken here")
     }
-    guard document.namespace.hasPrefix("urn:iso:std:iso:20022:tech:xsd:\(schema).") else {
-      throw Refusal(reason: "IMSG", words: "the namespace is not \(schema)'s")
-    }
+    // The sample of the gateway's document has version 9 for a message of version 12 (Toro/README, 3.1).
+    let prefix = "urn:iso:std:iso:20022:tech:xsd:\(schema)."
+    let version = document.namespace.dropFirst(prefix.utf8.count)
+    guard document.namespace.hasPrefix(prefix), version.utf8.count == 2,
+      let version = Int(version), (1...12).contains(version)
+    else { throw Refusal(reason: "IMSG", words: "the namespace is not \(schema)'s") }
     if let problem = GatewayGrammar.problem(document) {
       throw Refusal(reason: "PARS", words: problem)
     }

@@ -5,10 +5,13 @@ import TenderModel
 /// The simulated TrueLayer's HTTP side: tokens, signatures, keys and endpoints (TrueLayer/README, 1.4 and
 /// 10).
 struct BankHTTP {
-  private enum Caller: Equatable {
-    case client
+  private enum Caller {
+    /// The client, with the scopes of its token.
+    case client(Set<String>)
     /// A token of one resource; nil for the simulator's token, which is valid for all.
     case resource(String?)
+
+    var isClient: Bool { if case .client = self { true } else { false } }
   }
 
   /// An answer before it is bytes.
@@ -88,7 +91,7 @@ struct BankHTTP {
   }
 
   private func testSignature(_ request: SimulatedRequest) throws(BankProblem) -> Reply {
-    guard try caller(request) == .client else { throw .forbidden }
+    guard try caller(request).isClient else { throw .forbidden }
     try checkSignature(request)
     return (204, nil)
   }
@@ -131,7 +134,9 @@ struct BankHTTP {
     let token = String(header.dropFirst("Bearer ".count))
     if token == BankCatalog.resourceToken { return .resource(nil) }
     guard let claims = WebToken.verify(token, now: bank.now) else { throw .noToken }
-    if claims["scope"] != nil { return .client }
+    if let scope = claims.text("scope") {
+      return .client(Set(scope.split(separator: " ").map(String.init)))
+    }
     guard let id = claims.text("jti") else { throw .noToken }
     return .resource(id)
   }
@@ -150,14 +155,15 @@ struct BankHTTP {
     default: break
     }
     let caller = try caller(request)
-    if case .resource(let id) = caller {
-      guard !route.isForClient, id == nil || parts.count > 2 && id == parts[2] else {
-        throw .forbidden
+    let isAllowed =
+      switch caller {
+      case .client(let scopes): route.isAllowed(by: scopes)
+      case .resource(let id): !route.isForClient && (id == nil || parts.count > 2 && id == parts[2])
       }
-    }
+    guard isAllowed else { throw .forbidden }
     guard request.method != "GET" else { return (200, try read(route, parts, caller, request)) }
     // A search changes nothing and is not signed. Clients do not sign for an address of Signup+, either.
-    if caller == .client, ![.search, .signupAddress].contains(route.endpoint) {
+    if caller.isClient, ![.search, .signupAddress].contains(route.endpoint) {
       try checkSignature(request)
     }
     if route.wantsKey, request.fields["idempotency-key"] == nil {
@@ -186,17 +192,23 @@ struct BankHTTP {
     let key = request.fields["idempotency-key"]
     if let known = try key.map(bank.key) ?? nil, bank.now - known.used < BankKey.life {
       guard known.content == content else { throw .keyReuse }
+      guard known.answered ?? 0 <= bank.now else { throw .keyAtWork }
       var body = known.body
       if known.hasToken, let id = body?.text("id") {
         body?["resource_token"] = .string(resourceToken(id))
+        body?["hosted_page"] = try hostedPage(id, request)
       }
       return (known.status, body)
+    }
+    if let metadata = given?["metadata"]?.object, metadata != metadata.withoutNulls {
+      throw .invalid("metadata", "A value must be text.")
     }
     if let shape = route.body, request.method == "POST" { try BankRequests.check(body, shape) }
     let reply = try perform(body)
     if let key {
       var kept = reply.body
       kept?["resource_token"] = nil
+      kept?["hosted_page"] = nil
       let hasToken = reply.body?["resource_token"] != nil
       try bank.save(
         BankKey(
@@ -205,7 +217,8 @@ struct BankHTTP {
           status: reply.status,
           body: kept,
           hasToken: hasToken,
-          used: bank.now
+          used: bank.now,
+          answered: faults.delay > 0 ? bank.now + faults.delay : nil
         )
       )
     }
@@ -231,7 +244,7 @@ struct BankHTTP {
     let lookUps = BankLookUps(screens: screens)
     let statements = BankStatements(screens: screens)
     if let shown = try statements.read(route.endpoint, parts, request.query) { return shown }
-    guard parts.count >= 3 else { return try lookUps.mandates() }
+    guard parts.count >= 3 else { return try lookUps.mandates(request.query) }
     let resource = try find(route.kind, parts[2], isAwaited: true)
     switch route.endpoint {
     case .refunds:
@@ -243,7 +256,7 @@ struct BankHTTP {
       return refund.shown(at: bank.now)
     case .funds: return try lookUps.funds(resource, request.query)
     case .constraints: return try lookUps.constraints(resource)
-    default: return screens.shown(resource, toClient: caller == .client)
+    default: return screens.shown(resource, toClient: caller.isClient)
     }
   }
 
@@ -264,12 +277,17 @@ struct BankHTTP {
     }
     if route.endpoint == .search { return (200, BankLookUps(screens: screens).search(body)) }
     if route.endpoint == .collection {
+      guard body["hosted_page"] == nil || body["authorization_flow"] == nil else {
+        throw .invalid("hosted_page", "It excludes authorization_flow.")
+      }
       var made = try BankCreation(bank: bank).make(body)
       if let capabilities = body["authorization_flow"]?.object {
         try steps.start(&made, capabilities)
       }
       try bank.save(made)
-      return (201, screens.created(made, token: resourceToken(made.id)))
+      var created = screens.created(made, token: resourceToken(made.id))
+      created["hosted_page"] = try hostedPage(made.id, request)
+      return (201, created)
     }
     var resource = try find(route.kind, parts[2])
     let reply: Reply
@@ -340,6 +358,16 @@ struct BankHTTP {
       200,
       ["resource": ["type": .string(kind.rawValue), kind.parameter: .string(returned.id)]]
     )
+  }
+
+  /// Returns the address of a payment's hosted page; nil if its creation asked for none.
+  private func hostedPage(_ id: String, _ request: SimulatedRequest) throws(BankProblem) -> JSON? {
+    guard let address = try bank.find(.payment, id)?.order.hostedReturn else { return nil }
+    let members = [
+      ("payment_id", id), ("resource_token", resourceToken(id)), ("return_uri", address),
+    ]
+    let values = members.map { "\($0.0)=\(QueryText.encode($0.1))" }.joined(separator: "&")
+    return ["uri": .string("\(request.pages)/payments#\(values)")]
   }
 
   /// Returns a token for one resource, valid for 15 minutes (TrueLayer/README, 1.3).

@@ -14,13 +14,15 @@ struct BankKey: Booked {
   /// The answer, without a resource's token.
   var body: JSONObject?
   var hasToken = false
-  /// The time of its first use, in milliseconds since 1970.
+  /// The time of its first use, and of the answer if that is late, in milliseconds since 1970.
   var used = 0
+  var answered: Int?
 
   mutating func exchange(_ book: inout BookedMembers) {
     book.needed("content", &content)
     book.needed("status", &status)
     book.needed("at", &used)
+    book.member("answered", &answered)
     book.member("token", &hasToken)
     book.member("body", &body)
   }

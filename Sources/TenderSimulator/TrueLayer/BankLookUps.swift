@@ -8,14 +8,31 @@ struct BankLookUps {
 
   private var bank: BankWorld { screens.bank }
 
-  /// Every mandate, newest first, a hundred at most.
-  func mandates() throws(BankProblem) -> JSONObject {
+  /// A page of mandates, newest first: all, or those of a user. The cursor is the last id of a page.
+  func mandates(_ query: String) throws(BankProblem) -> JSONObject {
+    let parameters = QueryText.parameters(query)
+    guard let limit = Int(parameters["limit"] ?? "25"), (1...50).contains(limit) else {
+      throw .invalid("limit", "Must be from 1 to 50.")
+    }
+    var rest = try bank.all(.mandate).reversed().filter { mandate in
+      parameters["user_id"].map { $0 == mandate.userID } ?? true
+    }[...]
+    if let cursor = parameters["cursor"] {
+      guard let last = rest.firstIndex(where: { $0.id == cursor }) else {
+        throw .invalid("cursor", "Unknown value.")
+      }
+      rest = rest[(last + 1)...]
+    }
     var items: [JSON] = []
-    for known in try bank.all(.mandate).reversed().prefix(100) {
+    for known in rest.prefix(limit) {
       guard let mandate = try bank.find(.mandate, known.id) else { continue }
       items.append(.object(screens.shown(mandate, toClient: true)))
     }
-    return ["items": .array(items), "pagination": [:]]
+    var pagination: JSONObject = [:]
+    if rest.count > limit {
+      pagination["next_cursor"] = rest.prefix(limit).last.map { .string($0.id) }
+    }
+    return ["items": .array(items), "pagination": .object(pagination)]
   }
 
   /// Returns whether a mandate allows an amount now: at most the limit of one payment.
@@ -114,31 +131,47 @@ struct BankLookUps {
 /// A period of a mandate's limit.
 struct BankPeriod {
   private static let day = 86_400_000
+  /// 1970-01-05, a Monday.
+  private static let monday = 4 * day
 
-  private let length: Int
-  private let name: String
+  /// Its length in days, or in months.
+  private let days: Int?
+  private let months: Int
 
   init(_ name: String) {
-    self.name = name
-    length =
-      switch name {
-      case "day": Self.day
-      case "week": 7 * Self.day
-      case "fortnight": 14 * Self.day
-      case "half_year": 182 * Self.day
-      case "year": 365 * Self.day
-      default: 30 * Self.day
-      }
+    days = ["day": 1, "week": 7, "fortnight": 14][name]
+    months = ["half_year": 6, "year": 12][name] ?? 1
   }
 
   /// The period around a time, in milliseconds since 1970. It counts from the consent, or follows the
-  /// calendar.
-  ///
-  /// Months and years have 30 and 365 days here.
+  /// calendar: it then begins with the day in UTC, on Monday, or with the first of a month.
   func around(_ now: Int, since consent: Int, _ isCalendar: Bool) -> (start: Int, end: Int) {
-    let origin = isCalendar ? 0 : consent
-    let elapsed = max(0, now - origin)
-    let start = origin + elapsed / length * length
-    return (start, start + length)
+    if let days {
+      let length = days * Self.day
+      let origin = isCalendar ? Self.monday : consent
+      let start = origin + max(0, now - origin) / length * length
+      return (start, start + length)
+    }
+    // Calendar periods count from January of the consent's year.
+    let (year, month) = Timestamp.yearAndMonth(consent)
+    let first = Self.first(year, isCalendar ? 1 : month)
+    let offset = isCalendar ? 0 : consent - first
+    func start(_ number: Int) -> Int {
+      let count = (isCalendar ? 0 : month - 1) + number * months
+      let begin = Self.first(year, count + 1)
+      let end = Self.first(year, count + 2)
+      // A month that is too short has the last day.
+      return begin + min(offset, end - begin - Self.day + offset % Self.day)
+    }
+    var number = 0
+    while start(number + 1) <= now { number += 1 }
+    return (start(number), start(number + 1))
+  }
+
+  /// The beginning of a month of a year or, for a number above 12, of a later year.
+  private static func first(_ year: Int, _ month: Int) -> Int {
+    let month = month - 1
+    let text = "\(year + month / 12)-\(String(month % 12 + 101).suffix(2))-01"
+    return Timestamp.read(text) ?? 0
   }
 }

@@ -92,6 +92,8 @@ struct BankOrder: Equatable, BookedValue {
 
   var userID: String? { body["user"]?["id"]?.text }
   var metadata: JSONObject? { body["metadata"]?.object }
+  /// The address to which a hosted page returns the payer; nil without such a page.
+  var hostedReturn: String? { body["hosted_page"]?["return_uri"]?.text }
   var hasSignup: Bool { body["related_products"]?["signup_plus"] != nil }
 
   /// The stored form. The payer's name and addresses are left out, since they are not needed again.

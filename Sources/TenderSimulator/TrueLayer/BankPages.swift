@@ -157,8 +157,14 @@ struct BankPages {
       claims.text("jti") == parts[2]
     else { return HTTPResponse(status: 401) }
     guard var resource = try find(parts[2]) else { return HTTPResponse(status: 404) }
-    let wanted = JSONReader.read(request.body)?["action"]?.text.flatMap(BankFlow.Action.init)
-    guard let wanted, Self.actions(resource.kind).contains(wanted), isOpen(resource) else {
+    let body = JSONReader.read(request.body)?.object ?? [:]
+    let wanted = body.text("action").flatMap(BankFlow.Action.init)
+    // Settings with another value would not be honored.
+    let isKnown = body.members.allSatisfy { member in
+      member.key == "action" || member.key == "redirect" && member.value == false
+        || member.key == "settlement_delay_in_seconds" && member.value == 0
+    }
+    guard isKnown, let wanted, Self.actions(resource.kind).contains(wanted), isOpen(resource) else {
       return HTTPResponse(status: 400)
     }
     // Clients submit query and fragment (TrueLayer/README, 4.6).

@@ -20,6 +20,8 @@ struct BankProblem: Error {
     404; not-found; Not Found; Resource could not be found.
     405; method-not-allowed; Method Not Allowed; This path has other methods.
     409; concurrency-conflict; Concurrency Conflict; The resource is already used by another request.
+    409; idempotency-key-concurrency-conflict; Idempotency-Key Concurrency Conflict; \
+    The Idempotency-Key value is being used for a concurrent request.
     422; idempotency-key-reuse; Idempotency-Key Reuse; \
     The Idempotency-Key value has already been used for a different request.
     429; rate-limit-exceeded; Rate Limit Exceeded; \
@@ -48,6 +50,7 @@ struct BankProblem: Error {
   static let notFound = of(404)
   static let method = of(405)
   static let keyReuse = of(422)
+  static let keyAtWork = BankProblem(kinds[7])
 
   /// Returns the problem of a status, for a fault of the simulator.
   static func of(_ status: Int) -> BankProblem {

@@ -85,6 +85,7 @@ struct BankResource: Equatable, BookedPart {
     BankCatalog.banks.filter { candidate in
       order.allows(candidate) && BankCatalog.currency(of: candidate) == order.currency
         && (candidate.forms.isEmpty || flow?.capabilities.takesForms == true)
+        && (candidate.way != .redirect || flow?.capabilities.redirects == true)
         && (kind == .payment || candidate.allowsMandates)
     }
   }

@@ -74,6 +74,22 @@ struct BankRoute {
     wantsKey = words.contains("key")
   }
 
+  /// Whether a token with these scopes is enough (TrueLayer/README, 1.2).
+  ///
+  /// The scope for a search and for Signup+ is not public, so that each of the clients' scopes is enough.
+  func isAllowed(by scopes: Set<String>) -> Bool {
+    let needed: Set<String> =
+      switch endpoint {
+      case .search: scopes
+      case .signup, .signupAddress: ["payments", "signupplus"]
+      case .refunds: ["payments", "payments:refund"]
+      case _ where kind == .mandate:
+        ["mandates", "recurring_payments:sweeping", "recurring_payments:commercial"]
+      default: ["payments"]
+      }
+    return !scopes.isDisjoint(with: needed)
+  }
+
   /// The endpoint of a path that begins with `/v3`; nil if there is none.
   static func of(_ parts: [String]) -> BankRoute? {
     all.first { route in

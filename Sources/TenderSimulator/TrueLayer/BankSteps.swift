@@ -55,6 +55,9 @@ struct BankSteps {
     let isDecoupled =
       chosen.way == .decoupled || bank.world.options.scenario == "bank:decoupled"
     steps.append(chosen.way == .embedded ? .working : isDecoupled ? .wait : .redirect)
+    guard steps.last != .redirect || given.redirects else {
+      throw .invalid("redirect", "This provider redirects.")
+    }
     return steps
   }
 

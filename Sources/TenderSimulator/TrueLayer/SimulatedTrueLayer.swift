@@ -14,21 +14,27 @@ package struct SimulatedTrueLayer: SimulatedProvider {
     ]
   }
 
-  /// Adds a signing key of the ledger, which is made on first use.
+  /// Adds a signing key of the ledger, which is made on first use, and the merchant accounts.
   package func served(_ world: SimulatorWorld) throws(Fault) -> JSONObject {
     let signer = try SimulatedSigner.own(in: Ledger(path: world.ledgerPath), world.randomness)
     var served = section
     served["key_id"] = .string(signer.key)
     served["private_key"] = .string(signer.privateKey)
+    for account in BankCatalog.accounts {
+      served["account_" + account.currency] = .string(account.id)
+    }
     return served
   }
 
-  /// The names that TrueLayer's acceptance tests read (truelayer-java, rust-sdk).
+  /// The names that TrueLayer's acceptance tests read (truelayer-java, rust-sdk), and the merchant accounts.
   package var ownVariables: [(name: String, key: String)] {
     [
       ("TL_CLIENT_ID", "client_id"), ("TL_CLIENT_SECRET", "client_secret"),
       ("TL_SIGNING_KEY_ID", "key_id"), ("TL_SIGNING_PRIVATE_KEY", "private_key"),
     ]
+      + BankCatalog.accounts.map {
+        ("TENDER_TRUELAYER_MERCHANT_ACCOUNT_" + $0.currency, "account_" + $0.currency)
+      }
   }
 
   package var variables: [(name: String, address: ServedAddress)] {

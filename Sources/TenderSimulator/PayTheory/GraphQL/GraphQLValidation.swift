@@ -13,6 +13,7 @@ struct GraphQLValidation {
   init(_ document: GraphQLDocument, variables: JSONObject, schema: GraphQLSchema) {
     self.schema = schema
     given = variables
+    problems = document.problems
     for variable in document.variables { declare(variable) }
     select(document.fields, of: document.isMutation ? "Mutation" : "Query")
     for variable in document.variables where !used.contains(variable.name) {
@@ -44,7 +45,12 @@ struct GraphQLValidation {
 
   private mutating func select(_ fields: [GraphQLDocument.Field], of type: String) {
     guard case .object(let known) = schema[type] else { return }
-    for field in fields {
+    for field in merged(fields) {
+      for directive in field.directives { check(directive) }
+      if let other = field.types.first(where: { $0 != type }) {
+        problems.append("Fragment on \"\(other)\" cannot be spread on type \"\(type)\".")
+        continue
+      }
       if field.name == "__typename", field.selection == nil, field.arguments.isEmpty { continue }
       guard let definition = known[field.name] else {
         problems.append("Cannot query field \"\(field.name)\" on type \"\(type)\".")
@@ -66,6 +72,44 @@ struct GraphQLValidation {
         )
       }
     }
+  }
+
+  /// Returns one field for each alias, with the selections of all. Fields of one alias must have the same name
+  /// and arguments (specification, section 5.3.2).
+  private mutating func merged(_ fields: [GraphQLDocument.Field]) -> [GraphQLDocument.Field] {
+    var merged: [GraphQLDocument.Field] = []
+    var places: [String: Int] = [:]
+    for field in fields {
+      guard let place = places[field.alias] else {
+        places[field.alias] = merged.count
+        merged.append(field)
+        continue
+      }
+      let known = merged[place]
+      func sorted(_ field: GraphQLDocument.Field) -> [GraphQLValue.Member] {
+        field.arguments.sorted { $0.name < $1.name }
+      }
+      if known.name != field.name || sorted(known) != sorted(field)
+        || (known.selection == nil) != (field.selection == nil)
+      {
+        problems.append("Fields \"\(field.alias)\" conflict: they are not the same.")
+      }
+      merged[place].directives += field.directives
+      merged[place].types += field.types
+      merged[place].selection? += field.selection ?? []
+    }
+    return merged
+  }
+
+  /// Checks a directive: `include` or `skip`, with its condition (specification, section 3.13).
+  private mutating func check(_ directive: GraphQLDocument.Directive) {
+    guard ["include", "skip"].contains(directive.name) else {
+      return problems.append("Unknown directive \"@\(directive.name)\".")
+    }
+    guard directive.arguments.map(\.name) == ["if"] else {
+      return problems.append("Directive \"@\(directive.name)\" needs the argument \"if\" alone.")
+    }
+    check(directive.arguments[0].value, fits: .nonNull(.named("Boolean")))
   }
 
   private mutating func checkArguments(
