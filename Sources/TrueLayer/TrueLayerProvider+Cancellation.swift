@@ -257,7 +257,7 @@ extension Fault {
     }
     return .conflict(
       "id_unknown",
-      "\(name) was resolved by hand, so the journal has no id of it; nothing was sent",
+      "\(name) was resolved by hand, so its id is not in the journal; nothing was sent",
       "take its id from TrueLayer's Console, and give that instead of the reference"
     )
   }

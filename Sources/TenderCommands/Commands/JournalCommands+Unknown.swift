@@ -38,9 +38,9 @@ extension Action {
     Ends an operation whose result the provider cannot tell any more. Take the result from its
     console, a statement or the payer. The reason goes into the history. failed means that it had no effect,
     and frees the reference or the refund's name; succeeded means that it happened. While the
-    provider may still carry out the request, only an effect can be recorded; an end without one
-    exits 6 and names the time. Where a payment has several unknown operations, --operation names
-    one by its number in tender journal show.
+    provider may still carry out the request, an end without effect exits 6 and names the time.
+    Where a payment has several unknown operations, --operation names one by its number in tender
+    journal show.
 
     Needs --yes or a typed yes; live payments need --env live too.
     $ tender journal resolve ORDER-1042 --as succeeded --reason console --yes # it was paid
