@@ -299,7 +299,8 @@ import Testing
         Liar(inner, to: id) { _ in ["transactions": ["items": []]] }
       }
     }
-    #expect(status == 5)
+    // It can be shown later: a look-up lags.
+    #expect(status == 11)
     #expect(try world.books().refunded == 0)
   }
 

@@ -66,7 +66,7 @@ import TrueLayer
     #expect(
       fault?.hint
         == "do not make another payment. To look only: tender journal resume \(WireTests.id); to finish "
-        + "this one (this may move money): tender journal resume \(WireTests.id) --finish"
+        + "the charge (this may move money): tender journal resume \(WireTests.id) --finish"
     )
     let left = try #require(try world.latest(WireTests.id))
     #expect(left.state.status == .unknown)

@@ -125,7 +125,8 @@ package struct SimulatedTrueLayer: SimulatedProvider {
       rows: """
         http-401,http-403 - return accounts sweeping payout 0 refunds 4 bank-token create start selection consent form \
         bank-cancel revoke refund 9 status
-        http-404 - return accounts sweeping payout 11 bank-token start selection consent form bank-cancel 5 create revoke refund \
+        http-404 - return accounts sweeping payout 11 bank-token start selection consent form bank-cancel revoke refund \
+        5 create \
         9 status refunds
         http-409,http-422 - return accounts sweeping payout 0 refunds 11 bank-token 6 create start selection consent form \
         bank-cancel revoke refund 9 status
