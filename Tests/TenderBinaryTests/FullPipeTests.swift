@@ -70,8 +70,9 @@ private import Glibc
       encoding: .utf8
     )
     let line = status?.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
-    let blocked = line.flatMap { Int($0.dropFirst(7).filter { !$0.isWhitespace }, radix: 16) } ?? 0
-    return blocked >> (SIGTERM - 1) & 1 == 1
+    // All 64 bits may be set, since a process inherits the mask of the thread that starts it.
+    let blocked = line.flatMap { UInt64($0.dropFirst(7).filter { !$0.isWhitespace }, radix: 16) }
+    return blocked.map { $0 >> UInt64(SIGTERM - 1) & 1 == 1 } ?? false
   }
 
   /// Neither the record nor the fault is read.
