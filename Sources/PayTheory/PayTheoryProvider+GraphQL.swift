@@ -42,7 +42,7 @@ extension PayTheoryProvider {
     let (attempt, payment) = (progress.attempt, progress.payment)
     let amount = progress.operation.amount ?? payment.state.authorized
     guard let id = attempt.id, let found = try graphQL.authorization(id) else {
-      throw .unknownReceipt(payment, attempt.id ?? "")
+      throw .notShown(attempt.id, payment)
     }
     guard !Authorizations.isOver(found, at: context.clock.now) else {
       return Outcome(status: .expired, result: nothingHeld, fault: .holdExpired)
@@ -57,7 +57,7 @@ extension PayTheoryProvider {
 
   /// Voids an authorization.
   func releaseStored(_ progress: Progress) throws(Fault) -> Outcome {
-    guard let id = progress.attempt.id else { throw .unknownReceipt(progress.payment, "") }
+    guard let id = progress.attempt.id else { throw .notShown(nil, progress.payment) }
     return try send(.release(id), progress)
   }
 
@@ -70,7 +70,7 @@ extension PayTheoryProvider {
     let id = payment.state.id ?? ""
     var asked = try captured(id, graphQL)
     if asked == nil { asked = try resolved(progress, graphQL) }
-    guard let asked else { throw .unknownReceipt(payment, id) }
+    guard let asked else { throw .notShown(id, payment) }
     let found = try chain(of: asked, graphQL)
     let now = found.now
     let known = payment.refunded(afterVoiding: found.voidedInParts)
@@ -268,9 +268,9 @@ extension Fault {
     )
   }
 
-  static func unknownReceipt(_ payment: Payment, _ receipt: String) -> Fault {
-    // The journal has it, so a look-up lags.
-    .unreadable("\(receipt.quotedForMessage) is not shown yet")
+  /// The journal has the payment, so a look-up lags.
+  fileprivate static func notShown(_ id: String?, _ payment: Payment) -> Fault {
+    .unreadable("\((id ?? payment.reference.text).quotedForMessage) is not shown yet")
   }
 
   fileprivate static func aboveRest(_ payment: Payment, left: Int) -> Fault {

@@ -114,7 +114,7 @@ package struct Operation: Sendable {
   }
 
   /// The effect on money, as far as it is known.
-  package var effect: Effect {
+  package var effect: Fault.Effect {
     switch state.name {
     case .prepared, .declined, .cancelled, .expired, .failed: .none
     case .sent: .unknown
@@ -122,8 +122,8 @@ package struct Operation: Sendable {
     }
   }
 
-  /// The known effect of an operation on money.
-  package enum Effect: String, Sendable { case none, unknown, done }
+  /// Whether the provider accepted it, and did not take it back.
+  package var hasEffect: Bool { effect == .done && state.name != .returned }
 
   /// The reference of the refund at the reader that it mirrors; nil for any other operation.
   package var mirrored: Reference? { isAttempt ? nil : link }

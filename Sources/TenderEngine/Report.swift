@@ -184,14 +184,6 @@ package struct Report: Sendable, Priced {
 }
 
 extension Operation {
-  /// Whether the provider accepted it, and did not take it back.
-  package var hasEffect: Bool {
-    switch state {
-    case .waiting, .processing, .succeeded: true
-    case .prepared, .sent, .declined, .cancelled, .expired, .failed, .returned: false
-    }
-  }
-
   /// Its error. If the operation failed, the retry class is that of an operation that was never sent.
   fileprivate var shownFault: Fault? { state.name == .failed ? fault?.beforeSending : fault }
 }

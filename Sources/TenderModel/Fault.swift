@@ -19,7 +19,7 @@ package struct Fault: Error, Sendable, Hashable {
     case none
     /// A request that can move money was sent, and its result is unknown.
     case unknown
-    /// The provider accepted the request. Only a record says this, of an error about a payment that stands.
+    /// The provider accepted the request. An error has this only in the record of a payment that stands.
     case done
   }
 

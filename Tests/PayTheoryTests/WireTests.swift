@@ -29,14 +29,18 @@ final class ScriptedServer: HTTPExchange, SocketExchange {
     #"{"state":"SUCCEEDED","receipt_number":"pt-1","amount":"1050","fee":"0","card_brand":"VISA","last_four":"1111","created_at":null,"new":{"x":null}}"#
 
   let completion: String
+  /// Whether part 1 is answered with a confirmation. If not, it charges at once.
+  let confirms: Bool
 
   init(
     preparation: String = "",
     completion: String = completion,
+    confirms: Bool = true,
     graphQL: @escaping @Sendable (String) -> HTTPResponse = { _ in HTTPResponse(status: 500) }
   ) {
     self.preparation = preparation
     self.completion = completion
+    self.confirms = confirms
     self.graphQL = graphQL
   }
 
@@ -94,7 +98,7 @@ private final class ScriptedSocket: MessageSocket {
     let plain = BoxVectors.open(encoded, from: client, seed: Self.seed) ?? []
     server.seen.withLock { $0.inner.append(String(decoding: plain, as: UTF8.self)) }
     let (type, body) =
-      envelope.text("action") == "host:transfer_part1"
+      envelope.text("action") == "host:transfer_part1" && server.confirms
       ? ("transfer_confirmation", server.preparation)
       : ("transfer_complete", server.completion)
     let sealed =
@@ -204,6 +208,61 @@ private final class ScriptedSocket: MessageSocket {
     #expect(fault?.effect == Fault.Effect.none)
     let actions = server.seen.withLock { $0.envelopes.compactMap { $0.text("action") } }
     #expect(actions == ["host:hostToken", "host:transfer_part1", "host:cancel_transfer"])
+  }
+
+  /// A hold of another payment of the account.
+  @Test(arguments: [#""last_four":"4242""#, #""pay_theory_data":{"reference":"B"}"#])
+  func `a confirmation of another payment is neither captured nor released`(_ more: String) throws {
+    let world = try World()
+    let server = ScriptedServer(preparation: #"{"idempotency":"pt-1","amount":1050,\#(more)}"#)
+    let fault = #expect(throws: Fault.self) { try engine(world, server).pay(world.order()) }
+    #expect(fault?.exitStatus == 11)
+    #expect(fault?.effect == Fault.Effect.none)
+    let actions = server.seen.withLock { $0.envelopes.compactMap { $0.text("action") } }
+    #expect(actions == ["host:hostToken", "host:transfer_part1"])
+  }
+
+  /// A look-up that shows nothing.
+  private static let nothing: @Sendable (String) -> HTTPResponse = { _ in
+    HTTPResponse(status: 200, body: Array(#"{"data":{"transactions":{"items":[]}}}"#.utf8))
+  }
+
+  /// The first request charged, and look-ups lag.
+  @Test(arguments: ["DUPLICATE_TRANSACTION", "AUTHORIZATION_EXPIRED_OR_ALREADY_CAPTURED"])
+  func `a refused repetition decides nothing`(_ type: String) throws {
+    let world = try World()
+    func pay(_ completion: String) throws -> Fault? {
+      let server = ScriptedServer(
+        preparation: Self.preparation,
+        completion: completion,
+        graphQL: Self.nothing
+      )
+      return #expect(throws: Fault.self) { try engine(world, server).pay(world.order()) }
+    }
+    #expect(try pay("{}")?.exitStatus == 9)
+    let refusal = #"{"state":"FAILURE","type":"\#(type)","receipt_number":"pt-1"}"#
+    for _ in 1...2 {
+      let refused = try pay(refusal)
+      #expect(refused?.exitStatus == 9)
+      #expect(refused?.message.contains("refused the repetition (\(type))") == true, "\(refused!)")
+    }
+    #expect(try world.latest(env: .sandbox)?.state.isUnknown == true)
+  }
+
+  /// Part 1 charges at once, although a confirmation was asked for, and its answer is not clear.
+  @Test(arguments: ["{}", #"{"state":"SUCCEEDED","receipt_number":"pt-1","amount":900}"#])
+  func `an unclear charge in one step is unknown, and is not made again`(
+    _ completion: String
+  ) throws {
+    let world = try World()
+    let server = ScriptedServer(completion: completion, confirms: false, graphQL: Self.nothing)
+    for _ in 1...2 {
+      let fault = #expect(throws: Fault.self) { try engine(world, server).pay(world.order()) }
+      #expect(fault?.exitStatus == 9)
+      #expect(try world.latest(env: .sandbox)?.state.isUnknown == true)
+    }
+    let actions = server.seen.withLock { $0.envelopes.compactMap { $0.text("action") } }
+    #expect(actions == ["host:hostToken", "host:transfer_part1"])
   }
 
   /// An answer must name its payment, its amount and a possible state of a new payment.

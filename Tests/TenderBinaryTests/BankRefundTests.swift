@@ -43,6 +43,17 @@ import Testing
     get throws { try LedgerAudit.bankBooks(path: shop.books, reference: "A") }
   }
 
+  /// Its reference at TrueLayer is that of the journal that made it.
+  @Test func `a payment of another journal is refunded by its id`() throws {
+    let id = try #require(try shown.text("id"))
+    let other = shop.binary.home.appending(path: "other").path
+    let refunded = try run(
+      ["refund", id, "--provider", "truelayer", "--amount", "3", "--state-dir", other]
+    )
+    #expect(refunded.status == 0, "\(refunded.errors)")
+    #expect(try books.refunded == 300)
+  }
+
   /// The status of the whole payment comes from an earlier refund.
   @Test func `an earlier refund is not the expected one`() throws {
     let named = { (name: String) in ["--refund-reference", name, "--expect", "partially_refunded"] }

@@ -89,6 +89,20 @@ import Testing
     #expect(try effect("cancel C --expect succeeded") == ["done", "never"])
   }
 
+  /// The mark beside the folder remembers that there were payments.
+  @Test(arguments: ["refund A", "cancel A", "confirm A", "refund A --dry-run"])
+  func `a lost journal is no missing payment`(_ words: String) throws {
+    let shop = try Shop()
+    let pay = ["transact", "--amount", "5", "--test-card", "visa", "--reference", "A"]
+    #expect(try shop.binary.run(pay).status == 0)
+    for end in ["", "-wal", "-shm"] {
+      try? FileManager.default.removeItem(atPath: shop.journal + end)
+    }
+    let result = try shop.binary.run(words.split(separator: " ").map(String.init) + ["--json"])
+    #expect(result.status == 16, "\(result.errors)")
+    #expect(result.errorRecord["error"]?["code"] == "journal_forgot")
+  }
+
   @Test func `no ids are not an expected result`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -28,7 +28,7 @@ import Testing
     let before = try run(fault, sends: false)
     #expect(before.exit == "\(kind.exitStatus)")
     #expect(before.attempt?.state == .failed)
-    #expect(before.attempt?.effect == Operation.Effect.none)
+    #expect(before.attempt?.effect == Fault.Effect.none)
     let after = try run(fault, sends: true)
     // The transport itself proves that a request was not sent.
     let isProof = kind == .notSent
@@ -270,7 +270,7 @@ import Testing
     #expect(opened.provider.heard() == [])
     let sent = failing("sent")
     #expect(try sent.transact() == "16 disk_full")
-    #expect(try sent.payment()?.attempt?.effect == Operation.Effect.none)
+    #expect(try sent.payment()?.attempt?.effect == Fault.Effect.none)
   }
 
   @Test func `an outcome that is set aside is an outcome, with a warning`() throws {

@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test func `says what is known about the money in each state`() {
-    let effects: [Name: Operation.Effect] = [
+    let effects: [Name: Fault.Effect] = [
       .prepared: .none, .sent: .unknown, .waiting: .done, .processing: .done, .succeeded: .done,
       .declined: .none, .cancelled: .none, .expired: .none, .failed: .none, .returned: .done,
     ]

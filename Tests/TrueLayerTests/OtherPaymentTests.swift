@@ -121,6 +121,61 @@ import Testing
     #expect(try world.ledger("A") == (1, 1))
   }
 
+  /// The reference is in the metadata that TrueLayer returns.
+  @Test func `an end with the reference of another payment decides nothing`() throws {
+    let world = try World()
+    let fault = #expect(throws: Fault.self) {
+      try world.engine(
+        change: FlowTests.bank,
+        wrap: { Confused(inner: $0, member: "metadata", value: ["reference": "B"]) }
+      ).pay(try world.payment("A"))
+    }
+    #expect(fault?.effect == .unknown)
+    #expect(try world.latest()?.state.isFinal == false)
+  }
+
+  /// It was settled before.
+  @Test(arguments: ["authorized", "authorizing", "failed"])
+  func `an older state refuses no refund for good`(_ status: String) throws {
+    let world = try World()
+    _ = try world.settled()
+    let fault = #expect(throws: Fault.self) {
+      try world.engine(
+        change: FlowTests.bank,
+        wrap: { Confused(inner: $0, member: "status", value: .string(status)) }
+      ).refund(try world.latest("R"), handle: "R", try .test(400), idempotencyKey: nil)
+    }
+    #expect(fault?.exitStatus == 11)
+    #expect(fault?.retry == .later)
+    #expect(try world.books("R").refunds == 0)
+  }
+
+  @Test(arguments: [900, 100])
+  func `a refund that is shown with another amount is not counted`(_ amount: Int) throws {
+    let world = try World()
+    _ = try world.settled()
+    let engine = try world.engine(change: FlowTests.bank)
+    _ = try engine.refund(
+      try world.latest("R"),
+      handle: "R",
+      try .test(400),
+      idempotencyKey: nil
+    )
+    world.clock.advance(3000)
+    let report = try world.engine(
+      change: FlowTests.bank,
+      wrap: { inner in
+        Edited(inner: inner, path: "/refunds", method: .get) { body in
+          guard var item = body["items"]?.array?.first?.object else { return }
+          item["amount_in_minor"] = .integer(amount)
+          body["items"] = .array([.object(item)])
+        }
+      }
+    ).lookUp("R", known: try world.latest("R"))
+    #expect(report.note?.contains("the refund is of 4.00 GBP") == true, "\(report)")
+    #expect(try world.latest("R")?.state.leftToRefund == 600)
+  }
+
   /// The bank took the money back (published schema, `PaymentSettled`).
   @Test func `a settlement that was reversed is returned, and is not refunded`() throws {
     let world = try World()

@@ -333,7 +333,6 @@ import TrueLayer
     try shop.expectRefunded(300, count: 1)
   }
 
-  /// Executes each refund, and answers with a refusal.
   /// Lists each refund twice; the second time with this status, if there is one.
   struct Twice: HTTPExchange {
     let inner: any HTTPExchange
@@ -378,6 +377,7 @@ import TrueLayer
     #expect(try shop.state.leftToRefund == 1700)
   }
 
+  /// Executes each refund, and answers with a refusal.
   struct MadeAndRefused: HTTPExchange {
     let inner: any HTTPExchange
     let status: Int

@@ -26,8 +26,8 @@ package enum Table {
     }.joined(separator: "\n") + "\n"
   }
 
-  /// Returns a sentence, or an entry of a list, on several lines without broken words. A command stays on one line, so that it can be
-  /// pasted.
+  /// Returns a sentence, or an entry of a list, on several lines without broken words. A command stays on one
+  /// line, so that it can be pasted.
   private static func folded(
     _ line: (name: String, value: String),
     _ column: Int,
