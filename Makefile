@@ -129,7 +129,7 @@ prove: setup-test
 	  TENDER_FLEET_RUNS=$$(($(RUNS) / 5)) TENDER_FLEET_LINES=1000 TENDER_FLEET_STRIDE=1 \
 	  TENDER_CRASHES=$(CRASHES) TENDER_FAILOVERS=$(FAILOVERS) TENDER_BOOKS=$(BOOKS) TENDER_HOSTILE=all TENDER_FAULTS=1 TENDER_HINTS=2000 \
 	  swift test $(TESTED) --skip-build --disable-xctest \
-	  --filter 'KillTests|FaultMatrixTests|AdversaryTests|LieTests|BooksTests|HistoryTests|FleetTests|FleetFailureTests|HostilePeerTests|FaultListTests|HintTests' | \
+	  --filter 'KillTests|FaultMatrixTests|AdversaryTests|LieTests|BooksTests|HistoryTests|FleetTests|FleetFailureTests|FleetStandbyTests|HostilePeerTests|FaultListTests|HintTests' | \
 	  grep -E 'runs,|faults at|histories,|lies,|payments through|sleepers|again: |✘|Test run with'
 
 # Fuzzes each parser and each adapter for so many SECONDS, TARGETS alone where they are named.

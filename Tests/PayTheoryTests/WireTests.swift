@@ -244,7 +244,7 @@ private final class ScriptedSocket: MessageSocket {
     for _ in 1...2 {
       let refused = try pay(refusal)
       #expect(refused?.exitStatus == 9)
-      #expect(refused?.message.contains("refused the repetition (\(type))") == true, "\(refused!)")
+      #expect(refused?.message.contains("refused the repetition (\(type))") == true)
     }
     #expect(try world.latest(env: .sandbox)?.state.isUnknown == true)
   }
