@@ -142,7 +142,7 @@ import Testing
   ]
 
   @Test func `ends as the list says, and the same command again makes it good`() throws {
-    let stride = Works.setting("TENDER_FAULTS", 4)
+    let stride = Works.setting("TENDER_FAULTS", 7)
     let binary = try Binary()
     defer { binary.remove() }
     let words = Self.providers.flatMap(\.faults.words)

@@ -26,7 +26,7 @@ import Testing
 
   @Test(arguments: Works.providers)
   func `says what is so, whatever call fails`(_ provider: Works.Provider) throws {
-    let stride = Works.setting("TENDER_FAULT_STRIDE", 23)
+    let stride = Works.setting("TENDER_FAULT_STRIDE", 41)
     let seed = Works.setting("TENDER_FAULT_SEED", Int.random(in: 1..<1_000_000))
     let shop = try Shop()
     let binary = shop.binary
@@ -161,7 +161,7 @@ import Testing
   /// With 64 at once each round has a new journal, so that its creation is struck too.
   @Test(arguments: kinds, [6, 64])
   func `a batch says what is so, whatever call fails`(_ kind: String, _ jobs: Int) throws {
-    let rounds = 1 + 40 / Works.setting("TENDER_FAULT_STRIDE", 23)
+    let rounds = 1 + 40 / Works.setting("TENDER_FAULT_STRIDE", 41)
     let count = jobs == 6 ? 12 : 64
     let seed = Works.setting("TENDER_FAULT_SEED", Int.random(in: 1..<1_000_000))
     let shop = try Shop()

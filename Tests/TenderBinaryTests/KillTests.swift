@@ -15,12 +15,12 @@ private import Glibc
 /// The simulator has separate books in a separate process. Every reference is charged once, or provably not
 /// at all.
 ///
-/// `TENDER_KILL_RUNS` asks for more than 300 runs for each provider. `TENDER_KILL_SEED` repeats the moments
+/// `TENDER_KILL_RUNS` asks for more than 150 runs for each provider. `TENDER_KILL_SEED` repeats the moments
 /// of an earlier run. A failure prints its seed.
 @Suite(.onOwnThread) struct KillTests {
   @Test(arguments: Works.providers)
   func `charges once, whenever it is killed`(_ provider: Works.Provider) throws {
-    try Self.prove(provider, Shop(), runs: Works.setting("TENDER_KILL_RUNS", 300))
+    try Self.prove(provider, Shop(), runs: Works.setting("TENDER_KILL_RUNS", 150))
   }
 
   /// A provider that is known only in its folder.
