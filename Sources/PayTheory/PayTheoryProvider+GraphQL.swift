@@ -136,7 +136,7 @@ extension PayTheoryProvider {
       return try charged(made, progress)
     case "createAuthorization":
       guard let made = answer.object, made.text("authorization_id") != nil,
-        fits(made, made["amount"]?.boundedNumber, progress)
+        Transactions.isKnown(made), fits(made, made["amount"]?.boundedNumber, progress)
       else { throw Fault.unreadable("an authorization that cannot be read").afterSending }
       return Authorizations.held(made, amount: operation.amount)
     case "createVoidForAuthorization":
@@ -177,6 +177,7 @@ extension PayTheoryProvider {
   ///
   /// Throws `declined` for a capture that failed. The authorization is unchanged then.
   func charged(_ transaction: JSONObject, _ progress: Progress) throws(Fault) -> Outcome {
+    guard Transactions.isKnown(transaction) else { throw .unknownState(transaction) }
     var outcome = Transactions.payment(transaction)
     outcome.amount = progress.operation.amount ?? outcome.amount
     guard progress.operation.kind == .capture else { return outcome }

@@ -47,6 +47,7 @@ extension PayTheoryProvider {
     guard fits(found, Transactions.gross(found), progress) else {
       throw .otherPayment(prepared.receipt)
     }
+    guard Transactions.isKnown(found) else { throw .unknownState(found) }
     var outcome = Transactions.payment(found)
     outcome.amount = progress.operation.amount ?? outcome.amount
     return .happened(outcome)
@@ -74,6 +75,7 @@ extension PayTheoryProvider {
       else { continue }
       let made = found.text("authorization_date")
       guard try isThis(found, found["amount"]?.boundedNumber, made, progress) else { continue }
+      guard Transactions.isKnown(found) else { throw .unknownState(found) }
       return .happened(Authorizations.held(found, amount: progress.operation.amount))
     }
     return .absent
@@ -374,6 +376,12 @@ extension Fault {
 
   fileprivate static func otherPayment(_ receipt: String) -> Fault {
     cannotTell("\(receipt) has another amount, currency or reference at Pay Theory")
+  }
+
+  static func unknownState(_ made: JSONObject) -> Fault {
+    let id = made.text("transaction_id") ?? made.text("authorization_id") ?? ""
+    let state = made.text("status").map { "the state \($0.quotedForMessage)" } ?? "no state"
+    return cannotTell("\(id) has \(state) at Pay Theory, which decides nothing")
   }
 
   fileprivate static var capturedMeanwhile: Fault {

@@ -50,6 +50,13 @@ enum Transactions {
     }
   }
 
+  /// Returns whether the status of a transaction or authorization is documented. Any other decides nothing.
+  static func isKnown(_ answer: JSONObject) -> Bool {
+    let word = answer.text("status")?.uppercased() ?? ""
+    return ["SUCCESS", "FAILURE", "CANCELED", "CANCELLED"].contains(word)
+      || statuses.contains { $0.key == word }
+  }
+
   /// Returns whether the payer pays the fee.
   static func hasServiceFee(_ answer: JSONObject) -> Bool {
     answer.text("fee_mode")?.uppercased() == "SERVICE_FEE"

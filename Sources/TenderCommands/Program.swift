@@ -137,8 +137,7 @@ package struct Program {
     machineReadable: Bool
   ) throws(Fault) -> Composition {
     let settings = try Settings(invocation, environment, providers.modules)
-    try checkNewFiles(invocation)
-    try checkTrace(settings)
+    try checkNewFiles(settings)
     // The order matters, and both come before any thread. The restrictions of this process must not apply to
     // these helpers.
     settings.startPrograms()
@@ -171,30 +170,33 @@ package struct Program {
     )
   }
 
-  /// Throws `usage` if a new file would have the name that stands for standard output elsewhere.
-  private static func checkNewFiles(_ invocation: Invocation) throws(Fault) {
-    let command = invocation.command
-    let options = command.options.filter { $0.completion == .newFiles }
-    for option in options where invocation.values[option.name]?.contains("-") == true {
-      throw .noFileName("--" + option.name)
-    }
-    if command.operands.first?.completion == .newFiles, invocation.operands.first == "-" {
-      throw .noFileName(command.name)
-    }
-  }
-
-  /// Throws `usage` if the trace would be written into the state folder, or into a file that the command reads.
-  private static func checkTrace(_ settings: Settings) throws(Fault) {
+  /// Throws `usage` if a new file would replace one of a journal's, or one that the command reads, or has the
+  /// name that stands for standard output elsewhere.
+  private static func checkNewFiles(_ settings: Settings) throws(Fault) {
     let invocation = settings.invocation
-    guard let path = invocation[Keys.trace] else { return }
-    let isState = (try? settings.stateFolder()).map { Environment.isInside(path, $0.text) } ?? false
-    let read =
-      [settings.config.path] + invocation.operands + (invocation.values["instrument-file"] ?? [])
-    guard isState || read.contains(where: { Environment.isSameFile(path, $0) }) else { return }
-    throw .badFile(
-      "--trace: \(path.quotedForMessage) is \(isState ? "in the state folder" : "a file that this command reads")",
-      hint: "choose another file"
-    )
+    let (options, operand) = (invocation.command.options, invocation.command.operands.first)
+    func named(_ kind: Option.Completion) -> [(name: String, path: String)] {
+      let given = options.filter { $0.completion == kind }.flatMap { option in
+        (invocation.values[option.name] ?? []).map { ("--" + option.name, $0) }
+      }
+      guard operand?.completion == kind else { return given }
+      return given + invocation.operands.map { (invocation.command.name, $0) }
+    }
+    let state = (try? settings.stateFolder())?.text
+    let read = [settings.config.path] + named(.files).map(\.path)
+    for (name, path) in named(.newFiles) {
+      guard path != "-" else { throw .noFileName(name) }
+      let isState = state.map { Environment.isInside(path, $0) } ?? false
+      let isJournals = isState || Environment.isBeside(path, "journal.db")
+      guard isJournals || read.contains(where: { Environment.isSameFile(path, $0) }) else {
+        continue
+      }
+      throw .badFile(
+        "\(name): \(path.quotedForMessage) is "
+          + (isJournals ? "in a state folder" : "a file that this command reads"),
+        hint: "choose another file"
+      )
+    }
   }
 
   /// Whether options and variables alone show that the network will be used.

@@ -180,6 +180,12 @@ extension Engine {
     if let id = state.id, let said = outcome.id, said != id {
       return "the answer is about another payment (\(said)) and was not recorded"
     }
+    // A payment that was made elsewhere has the reference of its maker.
+    let isOwn = known.attempt?.content["id"] == nil
+    if isOwn, let said = outcome.reference, said != known.reference {
+      return
+        "the answer is about another payment (\(said.text.quotedForMessage)) and was not recorded"
+    }
     if let paid = known.currency, let said = outcome.currency, paid != said {
       return "the answer is in \(said.code) and was not recorded: the payment is in \(paid.code)"
     }
@@ -248,7 +254,7 @@ extension Engine {
       seen.refunded = nil
       warning = strange
     }
-    warning = lessRefunded(seen, known) ?? warning
+    warning = lessRefunded(seen, known) ?? warning ?? foreignRefund(outcome, known)
     let isNews =
       seen.providerStatus != known.observed.providerStatus
       || (seen.refunded ?? 0) > known.observed.refunded
@@ -271,6 +277,18 @@ extension Engine {
         + "not recorded: the refund is of \(known.text(ofMinorUnits: own.effectiveAmount))"
     }
     return nil
+  }
+
+  /// A warning about a refund under way that this journal does not have.
+  private func foreignRefund(_ outcome: Outcome, _ known: Payment) -> String? {
+    let foreign = outcome.refunds.first { refund in
+      refund.state.name == .processing && !known.reversals.contains { $0.id == refund.id }
+    }
+    return foreign.map { refund in
+      provider.name.text + " shows a refund "
+        + (refund.amount.map { "of \(known.text(ofMinorUnits: $0)) " } ?? "")
+        + "(\(refund.id)) under way, which this journal does not have"
+    }
   }
 
   /// A warning that the provider shows a payment as paid that ended here without its money. What it had is

@@ -211,6 +211,12 @@ package struct Environment {
     return isSameFile(place.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : place, folder)
   }
 
+  /// Whether a file of a name is in the folder of a path.
+  package static func isBeside(_ path: String, _ name: String) -> Bool {
+    let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[...$0] } ?? ""
+    return status(folder + name) != nil
+  }
+
   /// Whether a path is free, or a regular file. A link may belong to the system, such as `/dev/stdout`.
   package static func isReplaceable(_ path: String) -> Bool {
     var status = stat()

@@ -25,9 +25,11 @@ struct AuthorizationFlow {
   /// The maximum number of steps. No bank has so many; a longer flow is a loop.
   private static let limit = 40
 
-  init(listens: Bool, retries: Bool) {
+  /// `hasBegun`: an earlier look showed the flow as started, so a state before that is an older one.
+  init(listens: Bool, retries: Bool, hasBegun: Bool) {
     self.listens = listens
     self.retries = retries
+    starts = hasBegun ? 1 : 0
   }
 
   /// Receives the current resource and returns the next step.

@@ -11,11 +11,17 @@ struct FlowRunner {
 
   /// Runs the flow from the current resource to the end of this run.
   func run(_ resource: Resource) throws(Fault) -> Outcome {
-    var flow = AuthorizationFlow(listens: visit != nil, retries: context.options.retries)
+    // What an earlier run of this command saw. Its payer, or its consent, may have moved the bank since.
+    let hasBegun = ![nil, "authorization_required"].contains(progress.payment.providerStatus)
+    var flow = AuthorizationFlow(
+      listens: visit != nil,
+      retries: context.options.retries,
+      hasBegun: hasBegun
+    )
     let patience = Patience(context)
     var current = resource
     var stale = 0
-    var isGiven = false
+    var isGiven = hasBegun
     var isShown = false
     announce(current, after: nil)
     while true {
@@ -72,7 +78,7 @@ struct FlowRunner {
 
   /// Returns the meaning of a failure if the bank may execute the payment while no process watches it.
   ///
-  /// `isGiven`: a consent or form was accepted. `isShown`: the payer was sent to the bank.
+  /// `isGiven`: a consent or form was accepted, or an earlier run began. `isShown`: the payer was sent to the bank.
   private func unwatched(
     _ fault: Fault,
     _ resource: Resource,
@@ -85,8 +91,11 @@ struct FlowRunner {
     // The payer may have authorized it since the last look.
     case ("authorizing", .redirect):
       !isShown || isOurs.contains(fault.kind) ? fault : fault.unwatched
+    // A state before the one that was seen is an older one: the look lags.
+    case ("authorization_required", _):
+      !isGiven || isOurs.contains(fault.kind) ? fault : fault.unwatched
     // The payer cannot continue without an answer from this process.
-    case ("authorizing", _), ("authorization_required", _), ("attempt_failed", _): fault
+    case ("authorizing", _), ("attempt_failed", _): fault
     default: isGiven ? fault.unwatched : fault
     }
   }

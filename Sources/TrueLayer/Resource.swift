@@ -349,6 +349,7 @@ extension Resource {
     outcome.details = details
     outcome.providerStatus = status
     outcome.madeAt = body.text("created_at").flatMap(Timestamp.read)
+    outcome.reference = body["metadata"]?["reference"]?.text.map(Reference.init(stored:))
     return outcome
   }
 }

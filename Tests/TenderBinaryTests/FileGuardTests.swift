@@ -130,6 +130,28 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: binary.home.path + "/-"))
   }
 
+  /// Each of these wrote over the journal.
+  @Test(arguments: [
+    "simulator save STATE/journal.db", "simulator save STATE/journal.db-wal",
+    "simulator serve --env-file STATE/journal.db", "journal backup STATE/copy.db",
+    "batch lines --junit STATE/journal.db --state-dir other", "batch lines --junit lines",
+    "batch --csv lines --junit lines",
+  ])
+  func `replaces no file of a journal, and none that it reads`(_ line: String) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let state = binary.home.appending(path: ".local/state/tender")
+    _ = try binary.run(line: "transact --amount 5 --test-card visa --reference A")
+    let lines = binary.home.appending(path: "lines")
+    try Data("{}".utf8).write(to: lines)
+    let before = try Data(contentsOf: state.appending(path: "journal.db"))
+    let result = try binary.run(line: line.replacing("STATE", with: state.path))
+    #expect(result.status == 2, "\(result)")
+    #expect(result.errorRecord["error"]?["code"] == "bad_file", "\(result.errors)")
+    #expect(try Data(contentsOf: state.appending(path: "journal.db")) == before)
+    #expect(try Data(contentsOf: lines) == Data("{}".utf8))
+  }
+
   /// A user who can write a folder above could replace this state folder.
   @Test(arguments: [(0o777, 16), (0o775, 16), (0o755, 0), (0o1777, getuid() == 0 ? 0 : 16)])
   func `refuses a state folder that others can move`(_ mode: Int, _ status: Int32) throws {

@@ -135,8 +135,6 @@ struct BatchCommand: CommandWork {
     try invocation[Keys.junit].map { report throws(Fault) in
       try JUnitFile(
         report,
-        input: path,
-        state: try composition.settings.stateFolder().text,
         start: Timestamp.text(composition.clock.now),
         properties: properties(jobs)
       )

@@ -27,24 +27,17 @@ final class JUnitFile {
   /// The start, RFC 3339.
   private let start: String
 
-  /// Creates the report. Throws `usage` if the file cannot be written, is the batch itself, or belongs to the
-  /// state.
+  /// Creates the report. Throws `usage` if the file cannot be written.
   init(
     _ path: String,
-    input: String,
-    state: String,
     start: String,
     properties: [(name: String, value: String)]
   ) throws(Fault) {
     self.start = start
     self.properties = properties
-    let isInput = input != "-" && Environment.isSameFile(path, input)
-    let isState = Environment.isInside(path, state)
-    guard !isInput, !isState, Environment.isReplaceable(path) else {
-      let what =
-        isInput ? "the batch itself" : isState ? "in the state folder" : "no file to be replaced"
+    guard Environment.isReplaceable(path) else {
       throw .badFile(
-        "--junit: \(path.quotedForMessage) is \(what)",
+        "--junit: \(path.quotedForMessage) is no file to be replaced",
         hint: "choose another file"
       )
     }
