@@ -32,7 +32,7 @@ endif
 endif
 TENDER := .build/release/tender
 
-.PHONY: quick soak deb tarball image packages-test release sbom reproduce sanitize install-files fuzz prove all run test build setup setup-test setup-bench install lint format generate bench bench-quick conformance clean
+.PHONY: quick soak deb tarball image packages-test release sbom reproduce sanitize install-files fuzz prove all run test build setup setup-test setup-bench install lint format generate bench bench-large bench-quick conformance clean
 
 all: build
 
@@ -181,6 +181,14 @@ bench: build setup-bench
 	  Tests/Bench/far.sh "$$state/tender" && \
 	  Tests/Bench/fleet.sh "$$state/tender" "$(CURDIR)/.build/release/libtender-faults.so" \
 	    "$(CURDIR)/.build/release/tender-bench"
+
+# The journal's commands among ten million payments: most of an hour, and 40 GB in FOLDER.
+FOLDER ?= /tmp
+bench-large: build
+	swift build -c release --product tender-bench
+	swift build -c release --product tender-launch
+	@state=$$(mktemp -d -p "$(FOLDER)") && trap 'rm -rf "$$state"' EXIT && \
+	  .build/release/tender-bench $(TENDER) "$$state" 10 large
 
 # Counts the instructions of common commands. EARLIER is the program of an earlier build, to compare with.
 EARLIER ?=

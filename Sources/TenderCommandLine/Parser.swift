@@ -90,7 +90,7 @@ package struct Parser {
         )
       }
       // Arguments are read before the command is known. Another option of this name may be repeatable.
-      guard option.repeats || option.value == .flag || typed.values[name]?.count == 1 else {
+      guard typed.values[name]?.count == 1 || option.isFlag || option.repeats else {
         throw .usage("bad_value", "--\(name) was given twice", "give it once")
       }
     }
@@ -217,12 +217,16 @@ package struct TypedOptions: Sendable {
   /// Throws `usage`.
   package mutating func add(_ option: Option, _ given: String?, typed: String) throws(Fault) {
     let value = given ?? ""
-    switch option.value {
-    case .flag where given != nil:
-      throw .usage("bad_value", "\(typed) takes no value", "write \(typed) alone")
-    case .optional where given == "", .required where value.isEmpty:
-      throw .usage("bad_value", "\(typed) needs a value", "usage: \(option.usage)")
-    case .flag, .optional, .required: break
+    if option.isFlag {
+      guard given == nil else {
+        throw .usage("bad_value", "\(typed) takes no value", "write \(typed) alone")
+      }
+    } else if value.isEmpty {
+      switch option.value {
+      case .optional where given == nil: break
+      case .flag, .optional, .required:
+        throw .usage("bad_value", "\(typed) needs a value", "usage: \(option.usage)")
+      }
     }
     if !option.choices.isEmpty, !option.choices.contains(value) {
       throw .badChoice("--" + option.name, value, option.choices)

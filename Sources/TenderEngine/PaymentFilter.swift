@@ -86,12 +86,13 @@ package struct PaymentFilter: Sendable {
 
   /// Whether a payment matches.
   package func lets(_ payment: Payment) -> Bool {
-    let state = payment.state
-    return env.map { $0 == payment.env } ?? true
+    env.map { $0 == payment.env } ?? true
       && provider.map { $0 == payment.provider } ?? true
-      && letsStatus(state)
+      && letsStatus(of: payment)
       && lastFour.map { $0 == payment.lastFour } ?? true
-      && amount.map { $0 == state.amount || $0 == state.requestedAmount } ?? true
+      && amount.map {
+        $0 == payment.state.amount || $0 == payment.state.requestedAmount
+      } ?? true
       && currency.map { $0 == payment.currency } ?? true
       && since.map { payment.createdAt >= $0 } ?? true
       && until.map { payment.createdAt <= $0 } ?? true
@@ -99,8 +100,9 @@ package struct PaymentFilter: Sendable {
   }
 
   /// Whether the status matches. A payment with an unknown operation also matches the status `unknown`.
-  private func letsStatus(_ state: PaymentState) -> Bool {
+  private func letsStatus(of payment: Payment) -> Bool {
     guard isOpen || !statuses.isEmpty else { return true }
+    let state = payment.state
     return statuses.contains(state.status) || statuses.contains(.unknown) && state.isUnknown
       || isOpen && !state.isFinal
   }

@@ -91,9 +91,12 @@ package enum OperationRow {
     // The texts of these are not made only to be read again.
     var plain = operation
     (plain.content, plain.fingerprints, plain.result) = ([:], [:], [:])
-    var object = values(plain).json(known: [
-      "content": operation.content, "prints": [:], "result": operation.result,
-    ])
+    var object = values(plain).json(
+      Array(columns.names.indices),
+      known: [
+        "content": operation.content, "prints": [:], "result": operation.result,
+      ]
+    )
     object["preparation"] = (operation.preparation?.plain).map(JSON.string)
     return object
   }

@@ -10,8 +10,10 @@ package enum PaymentRow {
     let state: PaymentState
     var observed: Observed
 
-    init(_ payment: Payment) {
-      (self.payment, state, observed) = (payment, payment.state, payment.observed)
+    /// Creates the sources of all columns, or without `isComputed`, of all but the computed ones.
+    init(_ payment: Payment, isComputed: Bool = true) {
+      state = isComputed ? payment.state : PaymentState([], Observed())
+      (self.payment, observed) = (payment, payment.observed)
     }
   }
 
@@ -53,6 +55,11 @@ package enum PaymentRow {
     "is_final", "is_unknown", "attempt", "amount", "requested", "asked", "authorized", "captured",
     "voided", "refunded", "refunding", "returned", "status", "id",
   ]
+
+  /// The places of the other columns.
+  private static let given = columns.names.indices.filter {
+    !computed.contains(columns.names[$0])
+  }
 
   /// The columns, without the row's number and the checksum.
   package static var columns: Columns { table.columns }
@@ -111,9 +118,7 @@ package enum PaymentRow {
 
   /// Returns a payment as JSON for another journal, without its secrets.
   package static func object(_ payment: Payment) -> JSONObject {
-    var object = JSONObject(
-      values(payment).json.members.filter { !computed.contains($0.key) }
-    )
+    var object = table.row(Source(payment, isComputed: false)).json(given)
     object["operations"] = .array(payment.operations.map { .object(OperationRow.object($0)) })
     return object
   }

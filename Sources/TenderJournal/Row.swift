@@ -211,12 +211,12 @@ package struct Row: Sendable {
   func object(_ name: String) -> JSONObject? { self[name].object }
 
   /// The row as JSON by the names of its columns, without null values.
-  package var json: JSONObject { json(known: [:]) }
+  package var json: JSONObject { json(Array(values.indices)) }
 
-  /// Returns the same with known objects in place of those columns. An empty one is left out.
-  func json(known: KeyValuePairs<String, JSONObject>) -> JSONObject {
+  /// Returns the same for some columns, with known objects in place of those columns. An empty one is left out.
+  func json(_ places: [Int], known: KeyValuePairs<String, JSONObject> = [:]) -> JSONObject {
     JSONObject(
-      values.indices.compactMap { place in
+      places.compactMap { place in
         let name = columns.names[place]
         if columns.kinds[place] == .json, let object = known.first(where: { $0.key == name })?.value
         {

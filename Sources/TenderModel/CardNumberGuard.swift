@@ -68,6 +68,9 @@ package enum CardNumberGuard {
 
   /// Returns whether a text contains a card number, however its digits are separated.
   private static func looksLikeCard(_ text: String) -> Bool {
+    // Nearly every text has too few digits, and nothing that can stand for one.
+    let mayHide = text.utf8.contains { $0 >= 0x80 || "%&\\".utf8.contains($0) }
+    guard mayHide || text.utf8.count(where: DigitRuns.isDigit) >= 13 else { return false }
     let last = text.lastIndex(of: "=").map { text[text.index(after: $0)...] } ?? text[...]
     if let digits = Digits.only(in: last), Digits.looksLikeCard(digits) { return true }
     // A value that would be masked in output is refused before it is stored.

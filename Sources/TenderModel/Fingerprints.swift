@@ -43,6 +43,7 @@ struct Fingerprints: Sendable {
   /// Adds the fingerprint of bytes that count only as a whole word.
   mutating func insertWord(_ bytes: some Collection<UInt8>) {
     guard !bytes.isEmpty, !holdsWord(bytes) else { return }
+    hasOtherWords = hasOtherWords || !bytes.allSatisfy(DigitRuns.isDigit)
     let value = Self.value(of: bytes)
     standing.append(Print(key: value, count: bytes.count, value: value))
   }
@@ -55,31 +56,45 @@ struct Fingerprints: Sendable {
 
   var hasWords: Bool { !standing.isEmpty }
 
+  /// Whether a word is not of digits alone.
+  private(set) var hasOtherWords = false
+
   /// Adds the fingerprint of some bytes, which are not stored. Too few bytes are ignored.
   ///
   /// Returns whether it is new.
   @discardableResult
-  mutating func insert(_ bytes: some Collection<UInt8>) -> Bool {
-    var bytes = bytes.makeIterator()
-    return insert { bytes.next() }
+  mutating func insert(_ bytes: some Sequence<UInt8>) -> Bool {
+    var sum = Sum()
+    for byte in bytes { sum.add(Self.small(byte)) }
+    return insert(sum)
   }
 
-  /// Adds the fingerprint of bytes that are produced one by one. Returns whether it is new.
-  @discardableResult
-  mutating func insert(_ next: () -> UInt8?) -> Bool {
-    let point = Self.point
-    var (count, value, key, word) = (0, UInt64(0), UInt64(0), UInt32(0))
-    while let byte = next() {
-      let small = Self.small(byte)
-      value = Self.next(value, point, small)
-      if count < Self.sieved { word = word << 8 | UInt32(small) }
-      count += 1
-      if count == Self.window { key = Self.reduced(value) }
+  /// The fingerprint of bytes that are produced one by one, and of their beginning.
+  struct Sum {
+    private let point = Fingerprints.point
+    fileprivate private(set) var count = 0
+    fileprivate private(set) var value: UInt64 = 0
+    fileprivate private(set) var key: UInt64 = 0
+    fileprivate private(set) var word: UInt32 = 0
+
+    /// Adds a byte as `small` returns it.
+    @inline(__always)
+    mutating func add(_ small: UInt64) {
+      value = Fingerprints.next(value, point, small)
+      count &+= 1
+      guard count <= Fingerprints.window else { return }
+      if count <= Fingerprints.sieved { word = word << 8 | UInt32(small) }
+      if count == Fingerprints.window { key = Fingerprints.reduced(value) }
     }
-    guard count >= Self.window else { return false }
-    value = Self.reduced(value)
+  }
+
+  /// Adds a fingerprint. Returns whether it is new.
+  @discardableResult
+  mutating func insert(_ sum: Sum) -> Bool {
+    guard sum.count >= Self.window else { return false }
+    let (key, count, value) = (sum.key, sum.count, Self.reduced(sum.value))
     if sieve.isEmpty { sieve = Array(repeating: 0, count: 1024) }
-    let slot = Self.slot(word)
+    let slot = Self.slot(sum.word)
     sieve[slot >> 6] |= 1 << UInt64(slot & 63)
     let print = Print(key: key, count: count, value: value)
     var place = first(key)
@@ -158,7 +173,8 @@ struct Fingerprints: Sendable {
     return reduced(bytes.reduce(0) { next($0, point, small($1)) })
   }
 
-  private static func small(_ byte: UInt8) -> UInt64 {
+  /// Returns a byte without its case, and a character of either alphabet of base64 as that of one.
+  static func small(_ byte: UInt8) -> UInt64 {
     switch byte {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt64(byte | 0x20)
     case UInt8(ascii: "-"): UInt64(UInt8(ascii: "+"))
@@ -170,9 +186,9 @@ struct Fingerprints: Sendable {
   /// Returns the fingerprint of one byte more, at most the prime and 1.
   private static func next(_ value: UInt64, _ point: UInt64, _ byte: UInt64) -> UInt64 {
     let product = value.multipliedFullWidth(by: point)
-    // 2^61 equals 1 here, so the upper bits are added to the lower ones, twice.
-    let sum = (product.low & prime) + (product.high << 3 | product.low >> 61) + byte
-    return (sum & prime) + sum >> 61
+    // 2^61 equals 1 here, so the upper bits are added to the lower ones, twice. Nothing overflows 64 bits.
+    let sum = (product.low & prime) &+ (product.high &<< 3 | product.low &>> 61) &+ byte
+    return (sum & prime) &+ sum &>> 61
   }
 
   private static func reduced(_ value: UInt64) -> UInt64 { value >= prime ? value - prime : value }

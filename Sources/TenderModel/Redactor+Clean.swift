@@ -4,9 +4,10 @@ extension Redactor {
   ///
   /// False means that `redact` has to look closely.
   static func isClean(_ text: String, _ foreign: Bool, _ known: Known) -> Bool {
-    if foreign, known.words.hasWords { return false }
+    let seeksWords = foreign && known.words.hasWords
+    if seeksWords, known.words.hasOtherWords { return false }
     let answer = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
-      unsafe isClean(bytes, known)
+      unsafe isClean(bytes, known, mayHaveDigits: !seeksWords)
     }
     return answer ?? false
   }
@@ -25,7 +26,12 @@ extension Redactor {
     }
   }
 
-  private static func isClean(_ bytes: UnsafeBufferPointer<UInt8>, _ known: Known) -> Bool {
+  /// Without `mayHaveDigits`, any digit may belong to a short secret, such as a security code.
+  private static func isClean(
+    _ bytes: UnsafeBufferPointer<UInt8>,
+    _ known: Known,
+    mayHaveDigits: Bool
+  ) -> Bool {
     // The number of digits, and that of the digits since the last byte that ends a number.
     var (digits, run, start) = (0, 0, 0)
     let isReadable = unsafe kinds.withUnsafeBufferPointer { kinds in
@@ -58,6 +64,7 @@ extension Redactor {
       return false
     }
     digits += run
+    guard mayHaveDigits || digits == 0 else { return false }
     guard digits < part || known.digits.isEmpty else { return false }
     if known.anywhere.isEmpty { return true }
     return unsafe !known.anywhere.mayBegin(in: bytes, where: { _ in true })

@@ -89,14 +89,21 @@ package final class Redactor: Sendable {
     _ byte: (Int) -> UInt8,
     _ prints: inout Fingerprints
   ) {
-    let hex = Array("0123456789abcdef".utf8)
-    var place = 0
-    prints.insert {
-      guard place < 2 * count else { return nil }
-      defer { place += 1 }
-      return hex[Int(byte(place / 2) >> (place % 2 == 0 ? 4 : 0) & 15)]
+    let hex = hexDigits
+    var sum = Fingerprints.Sum()
+    for place in 0..<count {
+      let byte = byte(place)
+      sum.add(hex[Int(byte >> 4)])
+      sum.add(hex[Int(byte & 15)])
     }
+    prints.insert(sum)
   }
+
+  private static let hexDigits = "0123456789abcdef".utf8.map(Fingerprints.small)
+  private static let letters = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
+  )
+  private static let smallLetters = letters.map(Fingerprints.small)
 
   /// Learns the base64 characters (RFC 4648) that depend on the secret alone, for both alphabets at once.
   private static func learn(
@@ -105,7 +112,7 @@ package final class Redactor: Sendable {
     _ prints: inout Fingerprints,
     isTwice: Bool
   ) {
-    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    let (letters, smallLetters) = (letters, smallLetters)
     for offset in 0..<3 {
       // The outer characters also hold bits of the neighboring text, so they are left out.
       let own = (offset * 8 + 5) / 6..<(offset + count) * 8 / 6
@@ -115,19 +122,18 @@ package final class Redactor: Sendable {
         return letters[pair >> (10 - bit % 8) & 63]
       }
       // The letters come in order, so that each byte is read once.
-      var (left, next, bits) = (own.count, 1, Int(byte(0)))
-      var room = 8 - (own.lowerBound * 6 - offset * 8)
-      prints.insert {
-        guard left > 0 else { return nil }
-        left -= 1
+      var (sum, next, bits) = (Fingerprints.Sum(), 1, UInt32(byte(0)))
+      var room = UInt32(8 - (own.lowerBound * 6 - offset * 8))
+      for _ in own {
         if room < 6 {
-          bits = bits << 8 | (next < count ? Int(byte(next)) : 0)
-          next += 1
-          room += 8
+          bits = bits &<< 8 | (next < count ? UInt32(byte(next)) : 0)
+          next &+= 1
+          room &+= 8
         }
-        room -= 6
-        return letters[bits >> room & 63]
+        room &-= 6
+        sum.add(smallLetters[Int(bits &>> room & 63)])
       }
+      prints.insert(sum)
       guard isTwice else { continue }
       learn(base64Of: own.count, { letter(own.lowerBound + $0) }, &prints, isTwice: false)
     }

@@ -52,10 +52,17 @@ struct SimulatedExchange {
   }
 
   mutating func add(_ name: String, _ body: [UInt8]) {
-    guard !body.isEmpty else { return }
-    let read = body.count <= 65_536 ? JSONReader.read(body) : nil
-    guard let read, read.object != nil else {
-      fields[name] = ["bytes": .integer(body.count)]
+    add(name, body.count <= Self.mostRead ? JSONReader.read(body) : nil, bytes: body.count)
+  }
+
+  /// The number of bytes of the largest body that is stored.
+  private static let mostRead = 65_536
+
+  /// Adds a body; nil if it is no JSON.
+  mutating func add(_ name: String, _ read: JSON?, bytes: Int) {
+    guard bytes > 0 else { return }
+    guard let read, read.object != nil, bytes <= Self.mostRead else {
+      fields[name] = ["bytes": .integer(bytes)]
       return
     }
     // A fault may have sent a secret back.
@@ -176,14 +183,15 @@ final class LoggedSession: SocketSession {
   private func logged(_ text: String) throws(Fault) -> [SocketReaction] {
     parts.faults.begin(nil)
     let reactions = try inner.receive(text)
-    let action = JSONReader.read(text)?["action"]?.text ?? ""
+    let message = JSONReader.read(text)
+    let action = message?["action"]?.text ?? ""
     var exchange = SimulatedExchange(
       "MESSAGE",
       parts.faults.matched == nil ? "unknown" : action,
       at: parts.world.now
     )
     exchange.match(provider, parts.faults)
-    exchange.add("request", Array(text.utf8))
+    exchange.add("request", message, bytes: text.utf8.count)
     exchange.add(reactions)
     try parts.ledger.log(exchange.fields)
     return reactions

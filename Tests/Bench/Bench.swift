@@ -46,6 +46,9 @@ struct Bench {
     if arguments.count == 4, arguments[3] == "million" {
       return MillionBench.run(tender, folder, rounds)
     }
+    if arguments.count == 4, arguments[3] == "large" {
+      return MillionBench.runLarge(tender, folder, rounds)
+    }
     if arguments.count == 6 {
       return bank(
         Bank(

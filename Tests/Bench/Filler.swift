@@ -18,11 +18,19 @@ enum Filler {
     // This creates the tables.
     _ = try SQLiteJournal(folder: folder, redactor: Redactor())
     let database = try Database(path: folder + "/journal.db")
+    // The words of ten million payments fit into no memory.
     try database.execute(
-      "PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; "
-        + "CREATE TEMP TABLE word (text TEXT, created INTEGER, payment INTEGER); BEGIN IMMEDIATE"
+      """
+      PRAGMA synchronous = OFF; PRAGMA temp_store = \(count > 1_000_000 ? "FILE" : "MEMORY");
+      PRAGMA cache_size = -\(count > 1_000_000 ? 1_000_000 : 2000);
+      CREATE TEMP TABLE word (text TEXT, created INTEGER, payment INTEGER); BEGIN IMMEDIATE
+      """
     )
-    for number in 1...count { try add(try make(number), number, to: database) }
+    for number in 1...count {
+      try add(try make(number), number, to: database)
+      // Otherwise the log becomes as large as the file.
+      if number % 100_000 == 0 { try database.execute("COMMIT; BEGIN IMMEDIATE") }
+    }
     try database.execute(
       """
       INSERT INTO term (text, created, payment) SELECT text, created, payment FROM word ORDER BY 1, 2, 3;

@@ -72,6 +72,26 @@ import Testing
     #expect(!(result.output + result.errors).contains(Self.staging))
   }
 
+  @Test func `each line of a batch is searched for the secrets of its own profile`() throws {
+    func profile(_ name: String) -> String {
+      #""\#(name)":{"provider":"paytheory","paytheory":{"api_key":"\#(Self.lab)","#
+        + #""merchant_uid":"uid-1","secret_key":"secret-of-merchant-\#(name)"}}"#
+    }
+    let binary = try binary("\(profile("a")),\(profile("b"))")
+    defer { binary.remove() }
+    let lines = [("a", "b"), ("a", "a"), ("b", "none"), ("b", "b")].enumerated().map {
+      line,
+      words in
+      #"{"command":"transact","reference":"R\#(line)","profile":"\#(words.0)","amount":"1","#
+        + #""test_card":"visa","metadata":{"note":"secret-of-merchant-\#(words.1)"}}"#
+    }
+    let path = binary.home.appending(path: "lines")
+    try Self.write(lines.joined(separator: "\n"), to: path)
+    let result = try binary.run("batch", path.path, "--check", "--ordered", "--json")
+    let codes = result.records.prefix(4).map { $0["error"]?["code"]?.text ?? "ok" }
+    #expect(codes == ["ok", "secret_on_command_line", "ok", "secret_on_command_line"])
+  }
+
   /// The source in use: that of the profile, else the variable.
   struct Order: CustomTestStringConvertible, Sendable {
     let testDescription: String

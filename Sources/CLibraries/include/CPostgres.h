@@ -59,6 +59,10 @@ struct tender_pq_option {
   F(int, send, PQsendQueryParams,                                                                  \
     (struct tender_pq *, const char *, int, const unsigned *, const char *const *, const int *,    \
      const int *, int))                                                                            \
+  F(int, prepare, PQsendPrepare,                                                                   \
+    (struct tender_pq *, const char *, const char *, int, const unsigned *))                       \
+  F(int, send_prepared, PQsendQueryPrepared,                                                       \
+    (struct tender_pq *, const char *, int, const char *const *, const int *, const int *, int))   \
   F(int, sync, PQpipelineSync, (struct tender_pq *))                                               \
   F(int, row_by_row, PQsetSingleRowMode, (struct tender_pq *))                                     \
   F(int, flush, PQflush, (struct tender_pq *))                                                     \

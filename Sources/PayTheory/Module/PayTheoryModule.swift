@@ -1,3 +1,4 @@
+private import Synchronization
 package import TenderCommandLine
 package import TenderEngine
 package import TenderModel
@@ -132,7 +133,9 @@ package struct PayTheoryModule: ProviderModule {
     _ session: any Session,
     _ env: Env
   ) throws(Fault) -> PayTheoryConfiguration {
-    try ProviderSettings(session, name, env).configuration()
+    try session.settings.configuration(of: name, env) { () throws(Fault) in
+      try ProviderSettings(session, name, env).configuration()
+    }
   }
 
   package func order(
@@ -262,10 +265,22 @@ package struct PayTheoryModule: ProviderModule {
     reversal reversal: is_void! transaction_id?
     """
 
+  /// The members of the results that were shown, by type. An export shows many of one type.
+  private static let known = Mutex<[String: [String]]>([:])
+
+  private static func members(of type: String) -> [String]? {
+    known.withLock { known in
+      if let names = known[type] { return names }
+      let names = ResultShape.names("type=\(type)", in: shapes)
+      known[type] = names
+      return names
+    }
+  }
+
   /// Returns a result with its members in the documented order (README, 4.6 to 4.11 and 8.1).
   package func inKeyOrder(_ result: JSONObject) -> JSONObject {
     guard let type = result.text("type") else { return result }
-    if let names = ResultShape.names("type=\(type)", in: Self.shapes),
+    if let names = Self.members(of: type),
       let body = result["body"]?.object
     {
       return ["type": .string(type), "body": .object(body.ordered(by: names))]

@@ -1,3 +1,4 @@
+private import Synchronization
 internal import TenderEngine
 package import TenderModel
 package import TenderSystem
@@ -11,6 +12,20 @@ package struct ConfigFile: Sendable {
   var sections: JSONObject = [:]
   /// Runs the programs that print credentials; nil for commands that need none.
   var programs: SecretPrograms?
+  let secrets = VisibleSecrets()
+
+  /// The secrets that variables and profiles give as text, by profile. They are found once for all lines of a batch.
+  final class VisibleSecrets: Sendable {
+    private let known = Mutex<[String: [String]]>([:])
+
+    func of(_ profile: String, _ find: () -> [String]) -> [String] {
+      known.withLock { known in
+        let found = known[profile] ?? find()
+        known[profile] = found
+        return found
+      }
+    }
+  }
 
   func adding(to profile: JSONObject) -> JSONObject {
     var profile = profile

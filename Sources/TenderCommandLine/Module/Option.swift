@@ -91,12 +91,17 @@ package final class Option: Sendable {
     return Substring(tail.dropFirst().prefix { $0 != UInt8(ascii: " ") }.dropLast())
   }
 
-  package var repeats: Bool { placeholder.hasSuffix("...") }
+  package var repeats: Bool { placeholder.utf8.suffix(3).elementsEqual("...".utf8) }
+
+  /// Whether it takes no value.
+  package var isFlag: Bool { tail.first != UInt8(ascii: " ") }
 
   package var value: Value {
     let text = placeholder
     if text.isEmpty { return .flag }
-    if text.hasPrefix("[") { return .optional(String(text.dropFirst().dropLast())) }
+    if text.utf8.first == UInt8(ascii: "[") {
+      return .optional(String(text.dropFirst().dropLast()))
+    }
     return .required(String(repeats ? text.dropLast(3) : text))
   }
 

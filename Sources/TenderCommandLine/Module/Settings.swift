@@ -30,6 +30,8 @@ package final class Settings {
   package private(set) var config: ConfigFile
   package let profileName: String?
   package private(set) var profile: JSONObject
+  /// The configurations of providers that were made from these settings, by provider and env.
+  private var configurations: [String: any Sendable] = [:]
 
   /// Reads the configuration file and chooses the profile.
   ///
@@ -84,7 +86,23 @@ package final class Settings {
   }
 
   /// Hides a provider's section of the profile, with its credentials.
-  package func hide(_ provider: ProviderName) { profile[provider.text] = nil }
+  package func hide(_ provider: ProviderName) {
+    profile[provider.text] = nil
+    configurations = [:]
+  }
+
+  /// Returns a provider's configuration, which is made once.
+  package func configuration<Configuration: Sendable>(
+    of provider: ProviderName,
+    _ env: Env,
+    _ make: () throws(Fault) -> Configuration
+  ) throws(Fault) -> Configuration {
+    let name = "\(provider.text) \(env.rawValue)"
+    if let known = configurations[name] as? Configuration { return known }
+    let made = try make()
+    configurations[name] = made
+    return made
+  }
 
   /// Starts the helper that runs the programs of credentials, if the command may need one of them.
   ///
@@ -283,18 +301,26 @@ package final class Settings {
   /// Throws `usage` if an option or operand contains a secret of any provider that variables or the profile
   /// give as text. `learn` gets it before. Those of files and programs are checked when they are read.
   package func checkTyped(_ learn: (String) -> Void) throws(Fault) {
+    let secrets = config.secrets.of(profileName ?? "", visibleSecrets)
+    for secret in secrets { try invocation.check(secret: secret, learn) }
+  }
+
+  /// The secrets that variables and the profile give as text.
+  private func visibleSecrets() -> [String] {
+    var found: [String] = []
     for module in modules {
       for key in module.section.keys where key.isHidden {
         for source in (try? sources(module.name.text, key.name)) ?? [] {
           let text = source.value.text ?? ""
           switch source.form {
-          case .text: try invocation.check(secret: text, learn)
-          case .variable: try invocation.check(secret: environment[text] ?? "", learn)
+          case .text: found.append(text)
+          case .variable: found.append(environment[text] ?? "")
           case .file, .command: break
           }
         }
       }
     }
+    return found
   }
 
   /// Returns a credential of a provider; nil if no source has it.

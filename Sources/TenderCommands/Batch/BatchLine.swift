@@ -195,7 +195,7 @@ package struct BatchLine: Sendable {
 
   /// Returns the values of a member's option. Nil means an option without a value.
   private static func values(_ option: Option, _ value: JSON) throws(Fault) -> [String?] {
-    let isFlag = option.value == .flag
+    let isFlag = option.isFlag
     switch value {
     case .null: return []
     case .bool(let truth):

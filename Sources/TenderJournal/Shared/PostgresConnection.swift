@@ -12,7 +12,8 @@ private import Glibc
 /// A connection to PostgreSQL over libpq. Every wait has a deadline.
 ///
 /// Statements that are passed together are sent together and are one transaction, which ends with their
-/// answers. So no session state is needed, and a connection pooler can be used.
+/// answers. So no session state is needed, and a connection pooler can be used. Prepared statements save time
+/// where the server has them; a pooler's server may not.
 @safe final class PostgresConnection {
   struct Failure: Error {
     /// The server's code (SQLSTATE, PostgreSQL's manual, appendix A); nil if there was no answer.
@@ -54,6 +55,11 @@ private import Glibc
     var isReadOnly: Bool { code.map(["25006"].contains) ?? false }
     /// A unique value exists already.
     var isTaken: Bool { code.map(["23505"].contains) ?? false }
+    /// The server does not have a prepared statement, already has it, or has it for other columns. A pooler
+    /// may use another server for each transaction.
+    fileprivate var isOfPreparation: Bool {
+      code.map(["26000", "42P05", "0A000"].contains) ?? false
+    }
   }
 
   private let pq: tender_pq_functions
@@ -67,6 +73,10 @@ private import Glibc
   private var received = 0
   /// The number of bytes that were ready to be read, where the kernel does not count the received ones.
   private var ready = 0
+  /// The statements that ran on this connection, by their text.
+  private var plans: [String: Plan] = [:]
+  /// Whether the server keeps prepared statements for this connection.
+  private var prepares = true
   /// Whether the connection was closed because of its bounds.
   private(set) var isBroken = false
 
@@ -190,35 +200,82 @@ private import Glibc
     return unsafe PostgresAddress.values(options).filter { $0.key != "password" }
   }
 
+  /// How a statement is sent.
+  private enum Plan: Equatable {
+    /// It ran once, and is prepared if it runs again.
+    case ran
+    /// It is prepared with the transaction that runs now.
+    case preparing
+    case prepared
+    /// It is sent with its text each time.
+    case plain
+  }
+
+  /// The number of statements that are prepared on one connection.
+  private static let mostPlans = 64
+
+  /// Sends a statement. Returns the number of its answers.
+  private func send(_ statement: Statement) throws(Failure) -> Int {
+    let (sql, values) = (statement.sql, statement.values)
+    let texts: [String?] = values.map { value in
+      switch value {
+      case .null: nil
+      case .integer(let number): String(number)
+      case .text(let text): text.withoutNUL
+      }
+    }
+    let count = Int32(texts.count)
+    let isSent: Int32
+    var answers = 1
+    if let plan = plans[sql], prepares, plan != .plain {
+      // With a hash of the text as its name, it is the same statement for each client of a pooler.
+      let name = Checksum.of([.text(sql)])
+      if plan == .ran {
+        guard unsafe pq.prepare(handle, name, sql, 0, nil) != 0 else { throw problem() }
+        plans[sql] = .preparing
+        answers = 2
+      }
+      isSent = unsafe Self.withPointers(texts) { texts in
+        unsafe pq.send_prepared(handle, name, count, texts, nil, nil, 0)
+      }
+    } else {
+      if plans.count < Self.mostPlans, plans[sql] == nil { plans[sql] = .ran }
+      isSent = unsafe Self.withPointers(texts) { texts in
+        unsafe pq.send(handle, sql, count, nil, texts, nil, nil, 0)
+      }
+    }
+    guard isSent != 0 else { throw problem() }
+    return answers
+  }
+
+  /// Records whether the statements of a transaction were prepared. If it failed, some may be.
+  private func settlePlans(_ plan: Plan) {
+    for (sql, known) in plans where known == .preparing { plans[sql] = plan }
+  }
+
   /// Runs statements as one transaction. Returns the rows of each.
   ///
   /// If one fails, none has an effect. Throws with `isLost` if the effect is not known. That includes a
   /// warning that the standby did not confirm the commit, because then only this server has it.
   func run(_ statements: [Statement], by deadline: Deadline) throws(Failure) -> [Rows] {
+    do throws(Failure) {
+      let answers = try runOnce(statements, by: deadline)
+      settlePlans(.prepared)
+      return answers
+    } catch {
+      settlePlans(.plain)
+      guard error.isOfPreparation, !error.isLost, prepares else { throw error }
+      prepares = false
+      return try runOnce(statements, by: deadline)
+    }
+  }
+
+  private func runOnce(_ statements: [Statement], by deadline: Deadline) throws(Failure) -> [Rows] {
     _ = tender_pq_take_warning()
     received = count
-    for statement in statements {
-      let values: [String?] = statement.values.map { value in
-        switch value {
-        case .null: nil
-        case .integer(let number): String(number)
-        case .text(let text): text.withoutNUL
-        }
-      }
-      let isSent = unsafe Self.withPointers(values) { values in
-        unsafe pq.send(
-          handle,
-          statement.sql,
-          Int32(statement.values.count),
-          nil,
-          values,
-          nil,
-          nil,
-          0
-        )
-      }
-      guard isSent != 0 else { throw problem() }
-    }
+    // The position of each statement's last answer.
+    var places: [Int] = []
+    for statement in statements { places.append((places.last ?? -1) + (try send(statement))) }
     guard unsafe pq.sync(handle) != 0 else { throw problem() }
     try flush(by: deadline)
     var answers: [Rows] = []
@@ -244,11 +301,11 @@ private import Glibc
             isUnconfirmed: true
           )
         }
-        guard answers.count == statements.count else {
+        guard answers.count == (places.last ?? -1) + 1 else {
           isBroken = true
           throw Failure(code: nil, text: "the server left out an answer", isLost: true)
         }
-        return answers
+        return places.map { answers[$0] }
       case Int32(TENDER_PQ_SINGLE_TUPLE):
         room -= unsafe size(result)
         guard room >= 0 else { throw endless() }

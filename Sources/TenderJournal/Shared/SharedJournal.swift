@@ -4,8 +4,8 @@ import TenderSystem
 
 /// The journal in PostgreSQL, which a fleet of machines shares.
 ///
-/// It uses no session state: no lock, no prepared statement, no setting. A row (`lease`) leases a reference,
-/// and every write of a payment names the fence of its lease.
+/// It depends on no session state: no lock and no setting. A prepared statement may be lost at any time. A row
+/// (`lease`) leases a reference, and every write of a payment names the fence of its lease.
 package final class SharedJournal: Journal, @unchecked Sendable {
   // Unchecked: one thread uses a journal and its connection.
 
