@@ -25,6 +25,8 @@
 struct entry {
   int socket;
   int is_busy;
+  /// Whether it has had a request.
+  int is_used;
   int is_ending;
   struct entry *next;
 };
@@ -78,6 +80,19 @@ void tender_httpd_connections_free(struct tender_connections *connections) {
   free(connections);
 }
 
+/// Returns the connection that is ended above the limit; NULL if each one is in use. A connection whose first
+/// request has not come yet is the last choice: its client expects an answer. A waiting request is in use too.
+static struct entry *oldest_idle(struct entry *first) {
+  for (int is_used = 1; is_used >= 0; is_used--)
+    for (struct entry *entry = first; entry; entry = entry->next) {
+      char waiting;
+      if (!entry->is_busy && !entry->is_ending && entry->is_used == is_used &&
+          recv(entry->socket, &waiting, 1, MSG_PEEK | MSG_DONTWAIT) <= 0)
+        return entry;
+    }
+  return NULL;
+}
+
 /// Counts a connection at its start and end. Above the limit, it ends the oldest idle connection. A socket in
 /// the list is open, because the library closes it only after it left the list.
 static void notify(void *context, struct MHD_Connection *connection, void **known,
@@ -100,10 +115,8 @@ static void notify(void *context, struct MHD_Connection *connection, void **know
   const union MHD_ConnectionInfo *info =
       api.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   if (code == MHD_CONNECTION_NOTIFY_STARTED && info && (entry = calloc(1, sizeof *entry))) {
-    if (connections->count == connections->limit) {
-      struct entry *oldest = connections->first;
-      while (oldest && (oldest->is_busy || oldest->is_ending))
-        oldest = oldest->next;
+    if (connections->count >= connections->limit) {
+      struct entry *oldest = oldest_idle(connections->first);
       if (oldest) {
         shutdown(oldest->socket, SHUT_RDWR);
         oldest->is_ending = 1;
@@ -130,6 +143,7 @@ void tender_httpd_set_busy(struct tender_connections *connections, struct MHD_Co
     return;
   pthread_mutex_lock(&connections->lock);
   entry->is_busy = is_busy;
+  entry->is_used = 1;
   pthread_mutex_unlock(&connections->lock);
 }
 

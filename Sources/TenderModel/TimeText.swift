@@ -23,7 +23,7 @@ package enum TimeText {
       throw .usage(
         "bad_value",
         "\(option) \(text.quotedForMessage) is not a length of time",
-        "write 500ms, 30s, 5m or 1h; at most \(most / 3_600_000)h"
+        "write 500ms, 30s, 5m, 1h or 2d; at most \(most / 3_600_000)h"
       )
     }
     return number * scale

@@ -202,17 +202,19 @@ package final class Ledger {
     return row?.first?.text.flatMap { JSONReader.read($0)?.object }
   }
 
-  /// Returns the entries of a kind, by one indexed column or all of them, oldest first.
+  /// Returns the entries of a kind, by one indexed column, by a text in them, or all of them, oldest first.
   package func list(
     _ kind: String,
     column: String? = nil,
-    value: String = ""
+    value: String = "",
+    having text: String? = nil
   ) throws(Fault) -> [JSONObject] {
     var found: [JSONObject] = []
     let condition = column.map { " AND \($0) = ?" } ?? ""
     try database.query(
-      "SELECT body FROM thing WHERE kind = ?\(condition) ORDER BY rowid",
-      [.text(kind)] + (column == nil ? [] : [.text(value)])
+      "SELECT body FROM thing WHERE kind = ?\(condition)"
+        + (text == nil ? "" : " AND instr(body, ?) > 0") + " ORDER BY rowid",
+      [.text(kind)] + (column == nil ? [] : [.text(value)]) + (text.map { [.text($0)] } ?? [])
     ) { row in
       if let body = row[0].text.flatMap({ JSONReader.read($0)?.object }) { found.append(body) }
       return true

@@ -34,6 +34,7 @@ while [ "$paid" -lt "$payments" ]; do
   ok=$(tail -n 1 "$folder/said" | sed -nE 's/.*"record":"batch_summary".*"ok":([0-9]+).*/\1/p')
   paid=$((paid + count))
   failed=$((failed + count - ${ok:-0}))
+  [ "${ok:-0}" -eq "$count" ] || grep -h -m 3 '"record":"error"' "$folder/said" "$folder/errors" || true
   echo "$paid" > "$folder/done"
   kill -0 "$server"
 done

@@ -32,7 +32,7 @@ import Testing
     )
   }
 
-  /// The provider, what the server is started with, and the words of the only differences.
+  /// The provider, what the server is started with, and the words of the only differences of a kind.
   @Test(arguments: [
     ("paytheory", ["--sim-seed", "2"], []), ("toro", ["--sim-seed", "2"], []),
     ("truelayer", ["--sim-seed", "2"], []),
@@ -56,6 +56,9 @@ import Testing
     #expect(result.status == (wanted.isEmpty ? 0 : 14), "\(result.output) \(result.errors)")
     #expect(wanted.isEmpty == details.isEmpty, "\(details)")
     for detail in wanted { #expect(details.contains(detail), "\(details)") }
+    // Members of answers with different statuses are not compared.
+    let members = details.filter { $0.contains(" only: ") && !$0.contains(" only: status ") }
+    #expect(provider != "truelayer" || members.isEmpty, "\(members)")
     #expect(result.records.count >= 4)
   }
 

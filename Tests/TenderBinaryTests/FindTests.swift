@@ -203,6 +203,8 @@ import Testing
     let table = try binary.run("simulator", "scenarios", "-o", "table").output
     #expect(!table.contains("…"))
     for record in all { #expect(table.contains(record.text("meaning") ?? "?")) }
+    let none = try binary.run("simulator", "scenarios", "PIN", "--exit", "99", "--json")
+    #expect(none.output.isEmpty && none.errors.contains("no scenario or fault"), "\(none)")
   }
 
   /// A barcode is paid in a shop, so the next command waits for it.

@@ -183,6 +183,23 @@ import Testing
     #expect(paid.status == 0, "\(paid.errors)")
     withExtendedLifetime(idle) {}
   }
+
+  /// Above 600 connections, those that wait for another request are ended first.
+  @Test func `ends no connection before its first request`() throws {
+    let shop = try Shop()
+    let port = try Self.port(shop)
+    let asked = "GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    let late = try #require(RawClient(port: port))
+    let others = try (0..<620).map { _ in
+      let client = try #require(RawClient(port: port))
+      client.say(asked)
+      #expect(client.hear(until: "\r\n\r\n").hasPrefix("HTTP/1.1 404"))
+      return client
+    }
+    late.say(asked)
+    #expect(late.hear(until: "\r\n\r\n").hasPrefix("HTTP/1.1 404"))
+    withExtendedLifetime(others) {}
+  }
 }
 
 /// Live money is never taken at a simulated reader.

@@ -299,7 +299,9 @@ import Testing
   /// The programs of help, saved as it says.
   @Test(
     .enabled(if: Judge.has("ctypes"), "python3 is not installed"),
-    arguments: [("truelayer", "executed"), ("paytheory", "SUCCEEDED"), ("toro", "APPR")]
+    arguments: [
+      ("truelayer", "executed"), ("paytheory", "SUCCEEDED"), ("toro", "APPR"), ("toro", "DECL"),
+    ]
   )
   func `serves a program in another language`(_ provider: String, _ result: String) throws {
     let home = try Binary()
@@ -308,7 +310,10 @@ import Testing
     let page = try home.run("help", "\(provider)-client").output.split(separator: "\n")
     let program = page.filter { $0.hasPrefix("  ") }.map { $0.dropFirst(2) }
     let path = home.home.appending(path: "pay.py").path
-    try program.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
+    // The amount decides at Toro.
+    let amount = result == "DECL" ? " 9051\n" : " 800\n"
+    let text = program.joined(separator: "\n").replacing(" 800\n", with: amount)
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
     let (status, output) = try Self.run("/usr/bin/python3", [path], host.variables)
     #expect(status == 0)
     #expect(String(decoding: output, as: UTF8.self) == result + "\n")

@@ -190,6 +190,20 @@ import TrueLayer
     withExtendedLifetime(raw) { client.host.stop() }
   }
 
+  @Test func `forgets a key after 30 days`() throws {
+    let home = try Binary()
+    defer { home.remove() }
+    let host = try Host(home)
+    func id(after time: String) throws -> String? {
+      #expect(try host.ask("POST /_simulator/advance", [], body: time).0 == "204")
+      let answer = try Client(host).ask("POST", "/v3/payments", Self.payment(""), key: "k")
+      return answer.1?["id"]?.text
+    }
+    let first = try #require(try id(after: "1s"))
+    #expect(try id(after: "29d") == first)
+    #expect(try id(after: "2d") != first)
+  }
+
   /// Calendar periods begin with the day, on Monday, and with the first of a month.
   @Test func `counts calendar periods by the calendar`() throws {
     let home = try Binary()

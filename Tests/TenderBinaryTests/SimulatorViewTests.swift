@@ -10,6 +10,8 @@ import Testing
     "transact --provider truelayer --amount 10 --merchant-account acc00000-0000-4000-8000-000000000826 "
     + "--user name=Remi --user email=remi@example.com --bank mock-payments-gb-redirect --reference BANK"
   private static let sale = "transact --provider toro --amount 5 --reference SALE"
+  private static let ach =
+    "transact --amount 7 --test-account success --sim-scenario returned --reference ACH"
 
   @discardableResult
   private static func run(_ binary: Binary, _ line: String) throws -> Binary.Result {
@@ -19,7 +21,7 @@ import Testing
   private static func paid() throws -> Binary {
     let binary = try Binary()
     for line in [
-      card, bank, sale, "refund BANK --amount 4", card + "-2 --hold", "simulator advance 1m",
+      card, bank, sale, ach, "refund BANK --amount 4", card + "-2 --hold", "simulator advance 1m",
     ] {
       #expect([0, 8].contains(try run(binary, line).status), "\(line)")
     }
@@ -28,7 +30,7 @@ import Testing
 
   @Test(arguments: [
     ("CARD", "payment", "SUCCEEDED", 1000, 0), ("BANK", "payment", "settled", 1000, 400),
-    ("SALE", "sale", "APPR", 500, 0),
+    ("SALE", "sale", "APPR", 500, 0), ("ACH", "payment", "RETURNED", 700, 700),
   ])
   func `shows what the provider's books have`(
     _ name: String,
@@ -197,11 +199,15 @@ import Testing
     #expect(try host.ask("POST /_simulator/reset", []).0 == "204")
     #expect(try books() == [])
     #expect(try host.ask("POST /_simulator/load", [], body: "no world").0 == "400")
+    // A loaded world replaces the one before.
+    #expect(try Self.run(client, Self.card + "-3").status == 0)
     #expect(try host.ask("POST /_simulator/load", [], body: saved).0 == "204")
     #expect(try books() == ["CARD"])
     for (request, fields, status) in [
       ("GET /_simulator/reset", [], "405"), ("POST /_simulator/show", [], "405"),
       ("GET /_simulator/requests?after=x", [], "400"), ("GET /_simulator/none", [], "404"),
+      ("GET /_simulator/requests?unmatched=1", [], "400"),
+      ("GET /_simulator/show?reference=CARD", [], "400"),
       ("POST /_simulator/reset", ["Origin: https://evil.example"], "403"),
       ("GET /_simulator/show", ["Origin: http://localhost:3000"], "200"),
     ] as [(String, [String], String)] {

@@ -134,11 +134,11 @@ struct ConformanceCommand: CommandWork {
       }
       let (one, two) = (own.exchanges[index].answer, other.exchanges[index].answer)
       let question = own.exchanges[index].question
-      for line in one.subtracting(two).sorted() {
-        found.append("\(question): simulator only: \(line)")
-      }
-      for line in two.subtracting(one).sorted() {
-        found.append("\(question): sandbox only: \(line)")
+      let differing = one.symmetricDifference(two).sorted()
+      // An answer with another status has other members.
+      let statuses = differing.filter { $0.hasPrefix("status ") }
+      for line in statuses.isEmpty ? differing : statuses {
+        found.append("\(question): \(one.contains(line) ? "simulator" : "sandbox") only: \(line)")
       }
     }
     return found

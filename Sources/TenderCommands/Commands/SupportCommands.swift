@@ -173,7 +173,7 @@ struct SupportCommands: CommandWork {
         }
       }
     }
-    if !isFound, output.isTable { output.note("no scenario or fault has all of that") }
+    if !isFound { output.tell("no scenario or fault has all of that") }
     if !Pager.show(text, composition.settings.environment) { output.put(text) }
     return output.exit(0)
   }

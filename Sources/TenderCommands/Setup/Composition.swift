@@ -247,7 +247,7 @@ final class Composition: Session {
     if env != .simulator, !simulatorOptions.isEmpty {
       throw .badOptions(
         "--sim options cannot be used with --env \(env.rawValue)",
-        hint: "they steer the simulator alone"
+        hint: "use --env simulator, also with the addresses of tender simulator serve"
       )
     }
     let journal = try journal()
@@ -412,7 +412,7 @@ final class Composition: Session {
   /// Warns of faults that have struck nothing: a test that asks for them tests nothing.
   func warnOfUnusedFaults() {
     for text in ownSimulator?.unusedFaults ?? [] {
-      output.warn("--sim-fault \(text) did not strike: no request matched it")
+      output.warn("--sim-fault \(text) did not strike: no request matched it, or it spared them")
     }
   }
 

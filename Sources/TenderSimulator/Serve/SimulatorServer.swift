@@ -297,10 +297,24 @@ package final class SimulatorServer: @unchecked Sendable {
     }
     let ledger = simulator.parts.ledger
     let query = QueryText.parameters(request.query)
+    // A filter that is not understood must not show everything.
+    for (key, value) in query {
+      switch (name, key) {
+      case ("show", "ref"): continue
+      case ("requests", "after") where Int(value) != nil: continue
+      case ("requests", "unmatched") where ["true", "false"].contains(value): continue
+      default:
+        throw .usage(
+          "bad_value",
+          "\(request.path) has no \("\(key)=\(value)".quotedForMessage)",
+          "see: tender help simulator"
+        )
+      }
+    }
     switch name {
     case "show": return Self.answer(try simulator.books(about: query["ref"]))
     case "requests":
-      guard let after = Int(query["after"] ?? "0") else { return HTTPResponse(status: 400) }
+      let after = query["after"].flatMap { Int($0) } ?? 0
       return Self.answer(
         try ledger.exchanges(after: after, unmatched: query["unmatched"] == "true")
       )

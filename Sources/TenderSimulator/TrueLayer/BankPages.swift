@@ -42,8 +42,9 @@ struct BankPages {
   /// Finds the resource of a session. Only its redirect names the session.
   private func find(_ session: String) throws(BankProblem) -> BankResource? {
     for kind in [BankOrder.Kind.payment, .mandate] {
-      if let known = try bank.all(kind).first(where: { $0.flow?.session == session }) {
-        return try bank.find(kind, known.id)
+      let known = try bank.all(kind, having: session)
+      if let resource = known.first(where: { $0.flow?.session == session }) {
+        return try bank.find(kind, resource.id)
       }
     }
     return nil

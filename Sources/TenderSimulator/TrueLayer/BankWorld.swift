@@ -49,9 +49,12 @@ struct BankWorld {
     return resource
   }
 
-  /// The resources of a kind as last written, oldest first.
-  func all(_ kind: BankOrder.Kind) throws(BankProblem) -> [BankResource] {
-    try stored { () throws(Fault) in try ledger.list(kind.table) }
+  /// The resources of a kind as last written, oldest first. With a text, those that have it anywhere.
+  func all(
+    _ kind: BankOrder.Kind,
+    having text: String? = nil
+  ) throws(BankProblem) -> [BankResource] {
+    try stored { () throws(Fault) in try ledger.list(kind.table, having: text) }
       .compactMap { BankResource(booked: .object($0)) }
   }
 

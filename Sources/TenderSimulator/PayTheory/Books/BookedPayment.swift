@@ -66,7 +66,7 @@ struct BookedPayment: Booked {
     guard let row = rows(at: now).last(where: { $0.type != .reversal }) else { return nil }
     var entry = terms.shown("payment", receipt, row.status.rawValue)
     entry["captured"] = .integer(charged)
-    entry["returned"] = .integer(voided + refunded)
+    entry["returned"] = .integer(isReturned(at: now) ? charged : voided + refunded)
     entry["failure"] = failure.map(JSON.string)
     entry["operations"] = .array(
       operations.map { operation in
