@@ -96,15 +96,8 @@ package struct Program {
       let isStopped = exit == Fault.Kind.interrupted.exitStatus && signals.hasExpired
       return isStopped ? Fault.Kind.pending.exitStatus : exit
     } catch {
-      var fault = error
-      if fault.kind == .interrupted, signals.hasExpired {
-        fault = .stopped(
-          by: .pending,
-          effect: error.effect,
-          underWay: error.effect == .none ? "nothing is under way" : "a request was under way"
-        )
-        if error.effect == .unknown { fault.hint = error.hint ?? fault.hint }
-      } else if fault.kind == .notFound, fault.result == nil, composition.hasJournal,
+      var fault = error.atDeadline(signals)
+      if fault.kind == .notFound, fault.result == nil, composition.hasJournal,
         let place = try? composition.journalWords(), !fault.message.contains(place)
       {
         fault.hint = (fault.hint.map { $0 + "; " } ?? "") + "searched \(place)"
@@ -276,6 +269,18 @@ extension Invocation {
 }
 
 extension Fault {
+  /// Returns the fault of a command that its time limit stopped, and no signal.
+  func atDeadline(_ signals: Signals) -> Fault {
+    guard kind == .interrupted, signals.hasExpired else { return self }
+    var fault = Fault.stopped(
+      by: .pending,
+      effect: effect,
+      underWay: effect == .none ? "nothing is under way" : "a request was under way"
+    )
+    if effect == .unknown { fault.hint = hint ?? fault.hint }
+    return fault
+  }
+
   fileprivate static func garbled(_ number: Int, _ argument: String) -> Fault {
     .usage(
       "bad_value",

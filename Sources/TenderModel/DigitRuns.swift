@@ -13,6 +13,12 @@ struct DigitRuns {
   private var places: [Int] = []
   /// Whether each digit begins a group: no other digit is directly before it.
   private var beginsGroup: [Bool] = []
+  /// The sums of the Luhn check over the run before each digit: with the digits at even places doubled, and with
+  /// the others. The sum of any part is a difference of two of them.
+  private var sums: [(even: Int, odd: Int)] = []
+  private var sum = (even: 0, odd: 0)
+  /// The number of digits of the run.
+  private var count = 0
   private var found: [Range<Int>] = []
 
   static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
@@ -77,7 +83,13 @@ struct DigitRuns {
       digits.removeFirst(old)
       places.removeFirst(old)
       beginsGroup.removeFirst(old)
+      sums.removeFirst(old)
     }
+    sums.append(sum)
+    let (value, twice) = (Int(digit), digit > 4 ? 2 * Int(digit) - 9 : 2 * Int(digit))
+    let isEven = count % 2 == 0
+    sum = (sum.even + (isEven ? twice : value), sum.odd + (isEven ? value : twice))
+    count += 1
     beginsGroup.append(places.last != place - 1)
     digits.append(digit)
     places.append(place)
@@ -89,13 +101,22 @@ struct DigitRuns {
     digits.removeAll(keepingCapacity: true)
     places.removeAll(keepingCapacity: true)
     beginsGroup.removeAll(keepingCapacity: true)
+    sums.removeAll(keepingCapacity: true)
+    (sum, count) = ((0, 0), 0)
   }
 
   /// Finds the card numbers that end with the last digit.
   private mutating func endGroup() {
     guard digits.count >= Self.least, let last = places.last else { return }
+    // The last digit is not doubled.
+    let isEven = count % 2 == 0
+    let whole = isEven ? sum.even : sum.odd
     for start in max(0, digits.count - Self.most)...(digits.count - Self.least)
-    where beginsGroup[start] && Digits.looksLikeCard(digits[start...]) {
+    // No brand begins with 0 or 1.
+    where beginsGroup[start] && digits[start] > 1
+      && (whole - (isEven ? sums[start].even : sums[start].odd)) % 10 == 0
+      && Digits.looksLikeCard(digits[start...])
+    {
       var range = places[start]..<(last + 1)
       if let other = found.last, other.upperBound > range.lowerBound {
         range = min(other.lowerBound, range.lowerBound)..<range.upperBound

@@ -101,6 +101,11 @@ final class Client: Sendable {
   /// permit. Throws with effect unknown if a request that can move money may have been executed.
   private func send(_ call: Call) throws(Fault) -> Answer {
     let deadline = Deadline(in: configuration.timeout, on: context.clock)
+    // Pauses before retries are a wait, which --wait limits.
+    let patience = Deadline(
+      in: min(configuration.timeout, context.options.patience),
+      on: context.clock
+    )
     var pause = 500
     var wasLost = false
     var isFresh = false
@@ -116,7 +121,7 @@ final class Client: Sendable {
         }
         let isLost = error.effect == .unknown
         wasLost = wasLost || isLost
-        if isLost, error.cause == .connectionClosed, pause < deadline.remaining {
+        if isLost, error.cause == .connectionClosed, pause < patience.remaining {
           try wait(&pause, mayBeDone: call.isEffecting)
           continue
         }
@@ -138,7 +143,7 @@ final class Client: Sendable {
         answer.status == 429 || answer.status >= 500
         || problem.fragment?.hasSuffix("concurrency-conflict") == true
         || answer.fields["tl-should-retry"]?.lowercased() == "true"
-      if isBusy, pause < deadline.remaining, pause <= 2000 {
+      if isBusy, pause < patience.remaining, pause <= 2000 {
         wasLost = wasLost || answer.status >= 500 || isAtWork
         try wait(&pause, mayBeDone: call.isEffecting && wasLost)
         continue

@@ -315,6 +315,25 @@ import FoundationXML
     #expect(look.status == 5)
   }
 
+  /// A line cannot allow what the batch's profile refuses.
+  @Test func `pays no line under a read-only profile`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let config = binary.home.appending(path: "c.json")
+    try #"{"profiles":{"ro":{"mode":"read-only"},"w":{"mode":"read-write"}}}"#.write(
+      to: config,
+      atomically: true,
+      encoding: .utf8
+    )
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: config.path)
+    let file = try write([Self.pay("A", #","profile":"w""#), Self.pay("B")], binary)
+    let words = ["batch", file, "--config", config.path, "--profile", "ro", "--json"]
+    let result = try binary.run(words)
+    let codes = result.records.dropLast().map { $0["error"]?["code"]?.text }
+    #expect(codes == ["read_only", "read_only"], "\(result.output)")
+    #expect(try binary.run("journal", "list", "--json").records.isEmpty)
+  }
+
   @Test func `keeps a refund behind the sale it is of`() throws {
     let binary = try Binary()
     defer { binary.remove() }

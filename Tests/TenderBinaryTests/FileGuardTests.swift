@@ -114,6 +114,32 @@ import Testing
     #expect(error["hint"]?.text?.hasPrefix("chmod go-w \(parent.path)") == true, "\(error)")
   }
 
+  /// The owner of a folder can change its rights. A sticky folder protects only from users that do not own it.
+  @Test(
+    .enabled(if: geteuid() == 0, "only root can give a folder away"),
+    arguments: [0o755, 0o1777]
+  )
+  func `uses nothing below a folder of another user`(_ mode: Int) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let folder = binary.home.appending(path: "theirs")
+    let own = folder.appending(path: "own")
+    try FileManager.default.createDirectory(
+      at: own,
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
+    let path = own.appending(path: "c.json")
+    try Self.write("{}", 0o600, to: path)
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.path)
+    #expect(unsafe chown(folder.path, 65534, 65534) == 0)
+    let config = try binary.run("config", "check", "--config", path.path, "--json")
+    #expect(config.status == 2)
+    #expect(config.errorRecord["error"]?["code"] == "file_too_open")
+    let pay = "transact --amount 5 --test-card visa --reference A"
+    #expect(try binary.run(line: pay, ["--state-dir", own.path + "/state"]).status == 16)
+  }
+
   /// The name of standard input and output. Only a few commands read or write them so.
   @Test(arguments: [
     "simulator save -", "journal backup -", "batch lines --check --junit -",

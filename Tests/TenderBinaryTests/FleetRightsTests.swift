@@ -113,8 +113,10 @@ struct FleetRightsTests {
         == "\(till.user)/boss@office\n"
     )
     #expect(
-      try till.psql("UPDATE tender.payment SET by = 'boss@office' RETURNING by")
-        == "\(till.user)/boss@office\n"
+      try till.psql(
+        insert.replacing("99", with: "96")
+          + "; UPDATE tender.payment SET by = 'boss@office' RETURNING by"
+      ) == "\(till.user)/boss@office\n\(till.user)/boss@office\n"
     )
     // Every line that it has written names it, and is found by the person, the machine and the database's
     // user.
@@ -157,6 +159,38 @@ struct FleetRightsTests {
       in: till.database
     )
     #expect(names == "\(till.user)/boss@office\n")
+  }
+
+  @Test func `changes no payment without a line of history under its own name`() throws {
+    let till = try Till()
+    // A right of an earlier version.
+    try till.grant()
+    try till.cluster.sql("GRANT DELETE ON tender.operation TO tender_runner", in: till.database)
+    try till.cluster.sql("GRANT CREATE ON SCHEMA public TO PUBLIC", in: till.database)
+    try till.grant()
+    try till.makeUser()
+    #expect(try till.binary.run(Self.pay("R1")).status == 0)
+    for text in [
+      "UPDATE tender.operation SET state = 'failed'", "UPDATE tender.payment SET status = 'failed'",
+      "DELETE FROM tender.operation",
+      "INSERT INTO tender.operation (payment, sequence, number, kind, state, created, updated) "
+        + "SELECT payment, 9, 9, kind, state, created, updated FROM tender.operation",
+      """
+      INSERT INTO tender.payment
+        (row, env, provider, reference, kind, status, created, updated, version, by, machine)
+      SELECT 99, env, provider, 'R9', kind, status, created, updated, version, '', '' FROM tender.payment
+      """,
+      "INSERT INTO tender.observation (payment, at, state) SELECT row, 0, 'returned' FROM tender.payment",
+      // In the place of a function of the server's, in another user's session.
+      "CREATE FUNCTION public.hashtextextended(text, int) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'",
+      "SET SESSION AUTHORIZATION postgres", "SET ROLE postgres",
+      "SELECT setval('tender.payment_row_seq', 1)", "COPY tender.event TO PROGRAM 'true'",
+      "ALTER FUNCTION tender.witness() RENAME TO other", "GRANT tender_runner TO PUBLIC",
+    ] {
+      #expect(try till.psql(text) == nil, "\(text)")
+      #expect(try till.psql(Self.ownCatalog(till.user) + text) == nil, "\(text)")
+    }
+    #expect(try till.binary.run("journal", "verify").status == 0)
   }
 
   @Test func `does all that a till does`() throws {

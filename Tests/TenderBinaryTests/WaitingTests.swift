@@ -4,6 +4,12 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
 /// The time limits of commands, and their output while they wait.
 @Suite struct WaitingTests {
   /// Each payment has a different port for the payer's return.
@@ -78,6 +84,79 @@ import Testing
     #expect(try pay("B", []).record["status"] == "succeeded")
     #expect(try pay("C", ["--deadline", "30s"]).status == 0)
   }
+
+  /// The lines under way of a batch have some seconds to finish. Their answers are lost here: the sale is undone, the
+  /// others are unknown, and the same command finds them out.
+  @Test(arguments: [nil, SIGINT, SIGTERM, SIGHUP] as [Int32?])
+  func `bounds the lines of a batch whose providers are silent`(_ signal: Int32?) throws {
+    let shop = try Shop()
+    let books = Works.Books(path: shop.books)
+    func file(_ fault: (String) -> String) throws -> String {
+      try Works.write(
+        [
+          Works.card("A", fault("part2")), Works.sale("T", fault("authorisation")),
+          Works.bank("B", fault("create")),
+        ],
+        shop.binary
+      )
+    }
+    func counts() throws -> [Int] {
+      [try books.charges("A"), try books.sales("T").authorised, try books.bankPayments("B")]
+    }
+    let silent = try file { #","sim_fault":"\#($0):silence-after""# }
+    let words = ["batch", silent, "--json"] + (signal == nil ? ["--deadline", "3s"] : [])
+    if let signal { Foundation.signal(signal, SIG_DFL) }
+    var start = ContinuousClock.now
+    let (process, output, _) = try shop.binary.start(words)
+    if let signal {
+      while try counts() != [1, 1, 1], start.duration(to: .now) < .seconds(20) {}
+      start = .now
+      kill(process.processIdentifier, signal)
+    }
+    let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(start.duration(to: .now) < .seconds(12))
+    #expect(process.terminationStatus == 9, "\(said)")
+    let summary = said.split(separator: "\n").last.flatMap { JSONReader.read(String($0)) }
+    #expect(summary?["unknown"] == 2 && summary?["stopped"] == true, "\(said)")
+    let unknown = try shop.binary.run("journal", "list", "--status", "unknown", "--json").records
+    #expect(Set(unknown.compactMap { $0.text("reference") }) == ["A", "B"])
+    let again = try shop.binary.run("batch", try file { _ in "" }, "--resume", "--json")
+    #expect(
+      try shop.binary.run("journal", "list", "--status", "unknown", "--json").records.isEmpty,
+      "\(again.output)"
+    )
+    #expect(try counts() == [1, 1, 1])
+    #expect(try books.sales("T").standing == 0)
+    #expect(try shop.binary.run("journal", "verify").status == 0)
+  }
+
+  /// A creation without an answer is sent again under its key, but only within the time of `--wait`.
+  @Test(arguments: [
+    (WaitingTests.bank, false, Int32(9)),
+    (["payment-status", "--provider", "truelayer", WaitingTests.id], false, 11),
+    (["payment-status", "--provider", "truelayer", WaitingTests.id], true, 11),
+  ])
+  func `waits no longer where answers are lost`(
+    _ words: [String],
+    _ isSilent: Bool,
+    _ exit: Int32
+  ) throws {
+    let server = try Server()
+    defer { server.stop() }
+    let peer = try HostilePeer(at: 1) { if isSilent { $0.hush() } }
+    defer { peer.stop() }
+    var binary = try Binary()
+    defer { binary.remove() }
+    binary.variables = server.announced
+    binary.variables["TENDER_TRUELAYER_API_URL"] = "http://127.0.0.1:\(peer.port)"
+    let start = ContinuousClock.now
+    let result = try binary.run(words + ["--wait=2s", "--no-input", "--json"])
+    #expect(start.duration(to: .now) < .seconds(5))
+    #expect(result.status == exit, "\(result.errors)")
+  }
+
+  private static let id = "00000000-0000-4000-8000-000000001999"
 
   /// It counts as SIGTERM. The payment neither goes on nor has a crash report.
   @Test func `stops at SIGQUIT`() throws {

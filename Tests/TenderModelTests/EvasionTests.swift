@@ -35,36 +35,149 @@ import Testing
     text.utf8.map(form).joined()
   }
 
-  static let numberForms: [String] =
-    [
-      number, "4000 0566 5566 5556", "4000-0566-5566-5556", "4 0 0 0 0 5 6 6 5 5 6 6 5 5 5 6",
-      "4000      0566      5566      5556", "4000.0566.5566.5556", "４００００５６６５５６６５５５６",
-      "٤٠٠٠٠٥٦٦٥٥٦٦٥٥٥٦", "४००००५६६५५६६५५५६", "4000\u{200b}0566\u{2060}5566\u{ad}5556",
-      "4000%200566%205566%205556", "%34%30%30%30%30%35%36%36%35%35%36%36%35%35%35%36",
-      "&#52;&#48;&#48;&#48;&#48;&#53;&#54;&#54;&#53;&#53;&#54;&#54;&#53;&#53;&#53;&#54;",
-      "&#x34;&#x30;000566&nbsp;5566&nbsp;5556", #"4000\u00300566\u20095566 5556"#,
-      "%2534000%250566".replacingOccurrences(of: "%25", with: "") + "55665556",
-      "400005665566555", "00056655665556", "566556655", "5665-56655", "5665 5665 5",
-      "4000 0566 and then 5566 5556", "4000,0566,5566,5556",
-      "4000\n0566\n5566\n5556", "34303030303536363535363635353536",
-      "34 30 30 30 30 35 36 36 35 35 36 36 35 35 35 36",
-      base64(number), base64("x" + number), base64("xy" + number), base64("xyz" + number + "!"),
-      base64("user:" + number), "Basic " + base64("api:" + number),
-      base64(number).replacingOccurrences(of: "=", with: ""), base64("a>" + number + "?~"),
-      hex(number, isBig: true), hex(number, isBig: false),
-      wide(number, isBig: true).base64EncodedString(),
-      wide(number, isBig: false).base64EncodedString(), base64(base64(number)),
-      base64("x" + base64(number)), base64(base64("ab" + number + "c")),
-      each(number) { "&#000000\($0);" }, each(number) { "&#\($0)" },
-      each(number) { "&#x\(String($0, radix: 16));" },
-      each(number) { "&#x00\(String($0, radix: 16))" },
-      each(number) { "%u00\(String($0, radix: 16))" },
-      each(number) { "\\0\(String($0, radix: 8))" },
-      each(number) { "\\u{\(String($0, radix: 16))}" },
-      each(number) { "\\U000000\(String($0, radix: 16))" },
-      base64(number).enumerated().map { $0.offset % 8 == 7 ? "\($0.element)\r\n" : "\($0.element)" }
-        .joined(),
-    ]
+  /// A form in which a provider may send a number back.
+  struct Form: Sendable, CustomTestStringConvertible {
+    /// Its name in `man 7 tender-security`.
+    let name: String
+    /// Whether a number of another command is found in it too.
+    var isForeign = true
+    let examples: [String]
+
+    var testDescription: String { name }
+  }
+
+  static let forms: [Form] = [
+    Form(
+      name: "groups",
+      examples: [
+        number, "4000 0566 5566 5556", "4000-0566-5566-5556", "4 0 0 0 0 5 6 6 5 5 6 6 5 5 5 6",
+        "4000      0566      5566      5556", "4000.0566.5566.5556", "4000/0566/5566/5556",
+        "4000_0566_5566_5556", "4000\t0566\t5566\t5556",
+      ]
+    ),
+    Form(
+      name: "digits of another script",
+      examples: ["４００００５６６５５６６５５５６", "٤٠٠٠٠٥٦٦٥٥٦٦٥٥٥٦", "४००००५६६५५६६५५५६"]
+    ),
+    Form(
+      name: "invisible characters",
+      examples: ["4000\u{200b}0566\u{2060}5566\u{ad}5556"]
+    ),
+    Form(
+      name: "percent-encoding",
+      examples: [
+        "4000%200566%205566%205556", "%34%30%30%30%30%35%36%36%35%35%36%36%35%35%35%36",
+        each(number) { "%25\(String($0, radix: 16))" },
+      ]
+    ),
+    Form(
+      name: "entities",
+      examples: [
+        each(number) { "&#\($0);" }, "&#x34;&#x30;000566&nbsp;5566&nbsp;5556",
+        each(number) { "&#000000\($0);" }, each(number) { "&#\($0)" },
+        each(number) { "&#x\(String($0, radix: 16));" },
+        each(number) { "&#x00\(String($0, radix: 16))" },
+      ]
+    ),
+    Form(
+      name: "escapes with u",
+      examples: [
+        #"4000\u003056655665556"#, each(number) { "\\u{\(String($0, radix: 16))}" },
+        each(number) { "\\U000000\(String($0, radix: 16))" },
+        each(number) { "%u00\(String($0, radix: 16))" },
+      ]
+    ),
+    Form(name: "escapes with x", examples: [each(number) { "\\x\(String($0, radix: 16))" }]),
+    Form(name: "octal escapes", examples: [each(number) { "\\0\(String($0, radix: 8))" }]),
+    Form(
+      name: "parts of nine digits",
+      isForeign: false,
+      examples: [
+        "%2534000%250566".replacingOccurrences(of: "%25", with: "") + "55665556",
+        "400005665566555", "00056655665556", "566556655", "5665-56655", "5665 5665 5",
+      ]
+    ),
+    Form(
+      name: "other separators",
+      isForeign: false,
+      examples: [
+        "4000 0566 and then 5566 5556", #"4000\u00300566\u20095566 5556"#, "4000,0566,5566,5556",
+        "4000\n0566\n5566\n5556",
+        "4000:0566:5566:5556", "4000|0566|5566|5556", "4000+0566+5566+5556",
+      ]
+    ),
+    Form(
+      name: "hexadecimal digits",
+      isForeign: false,
+      examples: [
+        "34303030303536363535363635353536", "34 30 30 30 30 35 36 36 35 35 36 36 35 35 35 36",
+      ]
+    ),
+    Form(
+      name: "base64",
+      isForeign: false,
+      examples: [
+        base64(number), base64("x" + number), base64("xy" + number), base64("xyz" + number + "!"),
+        base64("user:" + number), "Basic " + base64("api:" + number),
+        base64(number).replacingOccurrences(of: "=", with: ""), base64("a>" + number + "?~"),
+        base64(number).enumerated()
+          .map { $0.offset % 8 == 7 ? "\($0.element)\r\n" : "\($0.element)" }.joined(),
+      ]
+    ),
+    Form(
+      name: "UTF-16",
+      isForeign: false,
+      examples: [
+        hex(number, isBig: true), hex(number, isBig: false),
+        wide(number, isBig: true).base64EncodedString(),
+        wide(number, isBig: false).base64EncodedString(),
+      ]
+    ),
+    Form(
+      name: "base64 of base64",
+      isForeign: false,
+      examples: [
+        base64(base64(number)), base64("x" + base64(number)), base64(base64("ab" + number + "c")),
+      ]
+    ),
+  ]
+
+  static let numberForms = forms.flatMap(\.examples)
+
+  /// The manual names each form, and those in which a number of another command is found.
+  @Test func `covers the forms that the manual names`() throws {
+    let page = try Project.text("man/tender-security.7").replacing("\\-", with: "-")
+    let lists = page.components(separatedBy: "in each of these forms: ").dropFirst().compactMap {
+      $0.prefix { $0 != "(" && $0 != "\n" }.trimmingCharacters(in: .whitespaces)
+        .components(separatedBy: ", ")
+    }
+    #expect(
+      lists == [
+        Self.forms.filter(\.isForeign).map(\.name),
+        Self.forms.filter { !$0.isForeign }.map(\.name),
+        Self.forms.filter { !$0.isForeign }.map(\.name),
+      ]
+    )
+  }
+
+  @Test(arguments: forms)
+  func `sees a card number of another command in the forms that the manual names`(_ form: Form) {
+    let isSeen = form.examples.allSatisfy { example in
+      Redactor().redact("echo <\(example)> end") != "echo <\(example)> end"
+    }
+    #expect(isSeen == form.isForeign)
+  }
+
+  /// However many digits are before it.
+  @Test(arguments: [0...40, 1210...1260])
+  func `sees a card number behind many digits`(_ counts: ClosedRange<Int>) {
+    for count in counts {
+      #expect(
+        Redactor.holdsCardNumber(String(repeating: "1 ", count: count) + "4000 0566 5566 5556")
+      )
+      #expect(!Redactor.holdsCardNumber(String(repeating: "1 ", count: count) + "4000056655665557"))
+    }
+  }
 
   /// A swipe is `%B` and the number. Decoded as an escape, it would lose two digits.
   @Test(arguments: [

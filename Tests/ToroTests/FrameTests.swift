@@ -71,6 +71,14 @@ import Toro
     #expect(found.last?.body == message.body)
   }
 
+  @Test func `reads no chain without an end`() {
+    let packet = [UInt8(1), 1, 200] + [UInt8](repeating: 0x20, count: 200)
+    let bytes = packet + [packet.reduce(0, ^)]
+    var decoder = FrameDecoder()
+    let isEnded = (0..<1000).contains { _ in (try? decoder.receive(bytes)) == nil }
+    #expect(isEnded)
+  }
+
   @Test func `keeps the first packet of a captured chain until the rest comes`() throws {
     let first = try #require(Self.whole.first { !$0.fromHost && $0.bytes[1] & 1 == 1 })
     var decoder = FrameDecoder()

@@ -16,9 +16,11 @@ extension Action {
 
     Every result is a record with its line; the last one is a batch_summary. Exit 0: every line
     exited 0. 14: some did not. 9: one is unknown. 130 or 143: a signal ended it. 8: --deadline
-    ended it. A line that cannot be read is an error record in its place. Ctrl-C finishes the
-    lines under way; a sale that waits for its card is cancelled. The same command with --resume
-    continues. Finished lines are printed with "replayed": true and never paid again.
+    ended it. A line that cannot be read is an error record in its place. The same command with
+    --resume continues. Finished lines are printed with "replayed": true and never paid again.
+
+    After Ctrl-C, another signal or --deadline, no further line starts. The lines under way have 3 s
+    to finish, and are stopped then. A sale that waits for its card is cancelled at once.
 
     With --check nothing is sent. It reads each line and prints the reason for a refusal, such as
     missing credentials or a read-only profile. It finds a reference of two different payments. It

@@ -130,6 +130,8 @@ struct BatchTally {
     if let unreported { output.warn("\(unreported.message); \(unreported.hint ?? "")") }
     if let problem, ok + failed == 0 { throw problem }
     let wish = composition.signals.wish
+    // Lines under way were stopped too.
+    let isStopped = isStopped || wish != nil && failed > 0
     let counts = statuses.sorted { $0.key < $1.key }
       .map { JSONObject.Member(key: $0.key, value: .integer($0.value)) }
     var fields: JSONObject = [
@@ -149,7 +151,7 @@ struct BatchTally {
     if let problem { output.warn("\(problem.message); the lines before it were run") }
     if isFatal { return Fault.Kind.state.exitStatus }
     // A stop that came too late stopped nothing: all lines were run.
-    if let wish, isStopped || failed > 0 { return wish.exitStatus }
+    if let wish, isStopped { return wish.exitStatus }
     // A missing report must not look like a success.
     if unreported != nil, failed == 0, !isStopped { return Fault.Kind.state.exitStatus }
     let exit = failed > 0 || isStopped ? Fault.Kind.partial.exitStatus : 0

@@ -74,6 +74,7 @@ struct BatchWorker: Sendable {
     )
     var count = 0
     let redactor = Redactor()
+    let signals = signals.forOtherThread()
     let clock = SystemClock(interruption: NeverInterrupted())
     func perform(_ job: Job) -> Answer {
       if signals.wish != nil {
@@ -81,7 +82,7 @@ struct BatchWorker: Sendable {
       }
       let start = clock.uptime
       redactor.forget()
-      var answer = run(job, parts, redactor)
+      var answer = run(job, parts, redactor, signals)
       count += 1
       // Deleted secrets are erased after some lines, and when no line waits.
       if count % 16 == 0 { parts.finishErasing() }
@@ -93,7 +94,12 @@ struct BatchWorker: Sendable {
     return .init(perform: perform, rest: parts.finishErasing)
   }
 
-  private func run(_ job: Job, _ parts: SharedParts, _ redactor: Redactor) -> Answer {
+  private func run(
+    _ job: Job,
+    _ parts: SharedParts,
+    _ redactor: Redactor,
+    _ signals: Signals
+  ) -> Answer {
     var subject = RecordSubject()
     var command = "batch"
     var collected: [Record] = []
@@ -137,7 +143,7 @@ struct BatchWorker: Sendable {
         do throws(Fault) {
           exit = try Action.run(composition)
         } catch {
-          var fault = error
+          var fault = error.atDeadline(signals)
           fault.hint = fault.hint.map { composition.completed($0, for: composition.subject) }
           throw fault
         }

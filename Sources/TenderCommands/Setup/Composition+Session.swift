@@ -77,6 +77,9 @@ extension Composition {
       sockets = WebSocketClient(transport)
       shared.networks[name] = (http, sockets)
     }
+    if !inProcess, let wait = try invocation.value(Keys.wait) {
+      http = HurriedHTTP(inner: http, clock: clock, milliseconds: wait)
+    }
     if !inProcess, let reach {
       http = ObservedHTTP(inner: http, clock: clock) { [clock] in reach.observe($0, clock) }
     }

@@ -90,8 +90,7 @@ final class Composition: Session {
     self.settings = settings
     self.redactor = redactor
     try settings.checkTyped { redactor.learn($0) }
-    output = try Output(settings, redactor)
-    output.patience = Console.Patience { signals.wish != nil }
+    output = try Output(settings, redactor) { signals.wish }
     for id in settings.invocation.exemptIDs { redactor.exempt(id) }
     simulatorOptions = try Self.simulatorOptions(settings.invocation, providers.simulated)
     let machine = SystemClock(interruption: signals.atPauses)

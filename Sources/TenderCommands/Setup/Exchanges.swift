@@ -61,6 +61,23 @@ enum ExchangeStep {
 
 typealias Observer = @Sendable (ExchangeStep) -> Void
 
+/// Limits each request that only reads to the time of `--wait`.
+struct HurriedHTTP: HTTPExchange {
+  let inner: any HTTPExchange
+  let clock: any Clock
+  let milliseconds: Int
+
+  func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
+    let isLate = permit == nil && deadline.remaining > milliseconds
+    let limit = isLate ? Deadline(in: milliseconds, on: clock) : deadline
+    return try inner.send(request, permit, by: limit)
+  }
+}
+
 struct ObservedHTTP: HTTPExchange {
   let inner: any HTTPExchange
   let clock: any Clock

@@ -23,10 +23,14 @@ final class Output {
   private var hasCSVHead = false
   let redactor: Redactor
   /// The limits of a wait for a slow reader; nil to wait for ever.
-  var patience: Console.Patience?
+  private(set) var patience: Console.Patience?
+  /// Returns the kind of the signal that stops the command; nil without one.
+  private let stop: () -> Fault.Kind?
   /// Whether the reader of standard output is gone.
   private(set) var isBroken = false
   private var isReaderGone = false
+  /// The kind of the signal that ended a wait for a slow reader.
+  private var stopped: Fault.Kind?
   private var hasStateLine = false
   private var lastState = ""
   /// Whether the line of the state stays while records are printed, as in a batch.
@@ -34,7 +38,13 @@ final class Output {
   private let isTerminal = Console.isTerminal(1)
   private let isDumb: Bool
 
-  init(_ settings: Settings, _ redactor: Redactor) throws(Fault) {
+  init(
+    _ settings: Settings,
+    _ redactor: Redactor,
+    stop: @escaping () -> Fault.Kind?
+  ) throws(Fault) {
+    self.stop = stop
+    patience = Console.Patience { stop() != nil }
     let (invocation, environment) = (settings.invocation, settings.environment)
     isTable = Self.isTable(
       option: invocation.has(Keys.json) ? "jsonl" : invocation[Keys.output],
@@ -332,16 +342,21 @@ final class Output {
     defer { if let state, isTerminal { showState(state) } }
     guard !isBroken, !Console.write(text, to: 1, patience) else { return }
     isBroken = true
-    isReaderGone = errno == EPIPE
-    if !isReaderGone {
-      warn("standard output cannot be written: \(unsafe String(cString: strerror(errno)))")
+    let error = errno
+    isReaderGone = error == EPIPE
+    if error == EAGAIN { stopped = stop() }
+    if stopped != nil {
+      warn("stopped by a signal: nothing reads the standard output")
+    } else if !isReaderGone {
+      warn("standard output cannot be written: \(unsafe String(cString: strerror(error)))")
     }
   }
 
   /// Returns the exit status of a look-up, or that of lost output.
   func exit(_ status: Int32) -> Int32 {
     if let csv { put(head(csv)) }
-    return isBroken ? (isReaderGone ? 141 : Fault.Kind.state.exitStatus) : status
+    guard isBroken else { return status }
+    return isReaderGone ? 141 : (stopped ?? .state).exitStatus
   }
 
   /// Prints a note for people on standard error. With JSON output, it is left out.

@@ -153,14 +153,25 @@ package enum SharedSchema {
 
     BEGIN;
     SET LOCAL client_min_messages = warning;
+    -- What a user makes in the schema public could take the place of the server's functions, in other users'
+    -- sessions too. PostgreSQL 15 and later allow it to the database's owner alone.
+    DO $public$ BEGIN
+      REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+    EXCEPTION WHEN insufficient_privilege OR invalid_schema_name THEN NULL;
+    END $public$;
+    DO $check$ BEGIN
+      IF to_regnamespace('public') IS NOT NULL AND has_schema_privilege('tender_runner', 'public', 'CREATE') THEN
+        RAISE EXCEPTION 'the owner of the schema public has to run: REVOKE CREATE ON SCHEMA public FROM PUBLIC';
+      END IF;
+    END $check$;
 
     """ + rights.map { "\($0);" }.joined(separator: "\n") + """
 
       COMMIT;
 
-      -- A runner changes no reference and no history. What it writes has its user of the database in front
-      -- of "by", as the server knows it. It can say anything about the payments of this journal: whoever has
-      -- its password can make one look failed, and have it charged again.
+      -- A runner changes no reference and no history. Each change of a payment needs a line of the history,
+      -- with its user of the database in front of "by", as the server knows it. It can say anything about the
+      -- payments of this journal: with its password, one can be made look failed, and be charged again.
       -- tender journal prune, accept and migrate are for the owner of the tables.
       """
 
@@ -174,8 +185,8 @@ package enum SharedSchema {
   static let rights =
     [
       "GRANT USAGE ON SCHEMA tender TO tender_runner, tender_support, tender_auditor",
-      // An earlier version granted rights on whole rows.
-      "REVOKE UPDATE ON tender.payment, tender.operation, tender.lease, tender.preparation FROM tender_runner",
+      // Earlier versions granted more, such as rights on whole rows.
+      "REVOKE ALL ON ALL TABLES IN SCHEMA tender FROM tender_runner, tender_support, tender_auditor",
       "GRANT SELECT ON tender.journal TO tender_runner",
       "GRANT SELECT, INSERT ON tender.payment, tender.operation, tender.lease TO tender_runner",
     ]
@@ -198,8 +209,8 @@ package enum SharedSchema {
 
   /// Server functions that record the logged-in user, independent of the program.
   ///
-  /// They add it before "by", and require a line of the history for each changed or deleted preparation. The
-  /// tables' owner is trusted. A runner's temporary tables are searched last: by default, one named `pg_class`
+  /// They add it before "by", and require a line of the history in the same transaction for each written payment,
+  /// operation and observation, and each changed or deleted preparation. The tables' owner is trusted. A runner's temporary tables are searched last: by default, one named `pg_class`
   /// would come before the real one.
   private static let stamps =
     [
@@ -217,9 +228,10 @@ package enum SharedSchema {
       CREATE OR REPLACE FUNCTION tender.witness() RETURNS trigger LANGUAGE plpgsql
       SET search_path = pg_catalog, pg_temp AS $witness$ BEGIN
         IF NOT pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'MEMBER')
-          AND NOT EXISTS (SELECT 1 FROM tender.event e WHERE e.payment = OLD.payment
+          AND NOT EXISTS (SELECT 1 FROM tender.event e
+            WHERE e.payment = (coalesce(to_jsonb(NEW), to_jsonb(OLD))->>TG_ARGV[0])::bigint
             AND e.xmin::text::bigint = pg_current_xact_id()::text::bigint % 4294967296) THEN
-          RAISE EXCEPTION 'a preparation goes together with a line of the history'
+          RAISE EXCEPTION 'a change of a payment needs a line of the history'
             USING ERRCODE = 'insufficient_privilege';
         END IF;
         RETURN NULL;
@@ -233,9 +245,17 @@ package enum SharedSchema {
           + "FOR EACH ROW EXECUTE FUNCTION tender.stamp()",
       ]
     }
-    + [
-      "DROP TRIGGER IF EXISTS witness ON tender.preparation",
-      "CREATE TRIGGER witness AFTER UPDATE OR DELETE ON tender.preparation "
-        + "FOR EACH ROW EXECUTE FUNCTION tender.witness()",
+    + witness("payment", "INSERT OR UPDATE", "row")
+    + witness("operation", "INSERT OR UPDATE", "payment")
+    + witness("observation", "INSERT", "payment")
+    + witness("preparation", "UPDATE OR DELETE", "payment")
+
+  /// Requires a line of the history for changes of a table. `column` has the row of the payment.
+  private static func witness(_ table: String, _ changes: String, _ column: String) -> [String] {
+    [
+      "DROP TRIGGER IF EXISTS witness ON tender.\(table)",
+      "CREATE TRIGGER witness AFTER \(changes) ON tender.\(table) "
+        + "FOR EACH ROW EXECUTE FUNCTION tender.witness('\(column)')",
     ]
+  }
 }

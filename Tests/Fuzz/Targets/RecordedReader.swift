@@ -2,22 +2,27 @@ import Synchronization
 import TenderEngine
 import TenderModel
 
+/// Sales that the simulator ran once, before the first input.
+enum Recordings {
+  /// Each scenario as a plain sale, with cancellations after it, and with the other commands after it: the first
+  /// bytes choose the scenario, the others all choices.
+  static let all = Names.reader.indices.flatMap { scenario in
+    [UInt8(0), 2, 11].map { choice in
+      let (reader, gateway) = (RecordedReader.Recorder(), RecordedGateway.Recorder())
+      let input = [1, UInt8(scenario)] + Array(repeating: choice, count: 400)
+      AdapterRun(input).record(reader, gateway)
+      return (reader: reader, gateway: gateway)
+    }
+  }
+}
+
 /// A reader that answers each command as the simulated one did in a sale: no simulator runs beside it.
 struct RecordedReader: DeviceExchange {
   /// The answers to each command, by class and instruction. 0 is the connection.
-  private typealias Sale = [UInt16: [[UInt8]]]
+  typealias Sale = [UInt16: [[UInt8]]]
 
   /// A sale of each scenario.
-  private static let sales: [Sale] = Names.reader.indices.map { scenario in
-    let recorder = Recorder()
-    // The first byte chooses a scenario by its number. The others are choices that change nothing.
-    let input = [1, UInt8(scenario)] + Array(repeating: UInt8(0), count: 160)
-    _ = AdapterRun(input).toro(.reader) { inner in
-      recorder.inner = inner
-      return recorder
-    }
-    return recorder.sale
-  }
+  private static let sales = Recordings.all.map(\.reader.sale)
 
   private let sale: Sale
   private let clock: any Clock
@@ -67,7 +72,7 @@ struct RecordedReader: DeviceExchange {
   }
 
   /// Passes on what a reader says, and notes to which command it said it.
-  private final class Recorder: DeviceExchange, ByteStream, @unchecked Sendable {
+  final class Recorder: DeviceExchange, ByteStream, @unchecked Sendable {
     // Unchecked: a sale has one thread.
     var inner: any DeviceExchange = NoDevices()
     private var stream: (any ByteStream)?
@@ -104,19 +109,77 @@ struct NoDevices: DeviceExchange {
   }
 }
 
-/// A gateway that does not answer: a request did not leave, or it is lost.
-struct SilentGateway: HTTPExchange {
-  let feed: SharedFeed
+/// A gateway that answers as the simulated one did in a sale, about the payment that it is asked about.
+struct RecordedGateway: HTTPExchange {
+  /// The answers at each address.
+  private static let answers = Dictionary(
+    grouping: Recordings.all.flatMap(\.gateway.answers),
+    by: \.address
+  )
+  /// What an answer repeats of its question.
+  private static let repeated = [
+    "XchgId", "SaleRefId", "TxDtTm", "TxRef", "InitrTxId", "TtlAmt", "Ccy",
+  ]
+
+  private let feed: SharedFeed
+
+  init(_ feed: SharedFeed) { self.feed = feed }
 
   func send(
     _ request: HTTPRequest,
     _ permit: SendPermit?,
     by deadline: Deadline
   ) throws(Fault) -> HTTPResponse {
-    guard feed.take({ $0.below(4) }) == 1 else {
+    let way = feed.take { $0.below(16) }
+    guard way != 1, let all = Self.answers[request.url] else {
       throw Fault(.notSent, code: "unreachable", "nothing was sent")
     }
     try permit?.use()
-    throw Fault(.providerError, effect: .unknown, code: "no_answer", "no answer")
+    if way == 2 { throw Fault(.providerError, effect: .unknown, code: "no_answer", "no answer") }
+    let recorded = feed.take { $0.one(of: all) }.response
+    var body = recorded.body
+    guard !body.isEmpty else { return recorded }
+    // An approved amount is that of the question, unless a part was approved.
+    let approved = Self.place(of: "AuthrsdAmt", in: body).map { body[$0] }
+    let whole = Self.place(of: "TtlAmt", in: body).map { body[$0] }
+    let names =
+      Self.repeated.map { ($0, $0) } + (approved == whole ? [("AuthrsdAmt", "TtlAmt")] : [])
+    for (name, asked) in names {
+      guard let place = Self.place(of: name, in: body),
+        let other = Self.place(of: asked, in: request.body)
+      else { continue }
+      body.replaceSubrange(place, with: request.body[other])
+    }
+    return HTTPResponse(
+      status: recorded.status,
+      body: GatewaySeal.seal(body, GatewaySeal.quickKey),
+      fields: recorded.fields
+    )
+  }
+
+  /// Returns the place of the first text between the tags of a name.
+  private static func place(of name: String, in document: [UInt8]) -> Range<Int>? {
+    guard let start = document[...].range(ofText: "<\(name)>")?.upperBound,
+      let end = document[start...].range(ofText: "</")?.lowerBound
+    else { return nil }
+    return start..<end
+  }
+
+  /// Passes on another gateway's answers, and notes at which address it gave them.
+  final class Recorder: HTTPExchange, @unchecked Sendable {
+    // Unchecked: a sale has one thread.
+    var inner: (any HTTPExchange)?
+    private(set) var answers: [(address: String, response: HTTPResponse)] = []
+
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      guard let inner else { throw Fault(.notSent, code: "unreachable", "nobody is there") }
+      let answer = try inner.send(request, permit, by: deadline)
+      answers.append((request.url, answer))
+      return answer
+    }
   }
 }
