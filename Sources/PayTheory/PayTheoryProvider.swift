@@ -168,6 +168,11 @@ extension PayTheoryProvider {
     guard order.amount.minorUnits > 0 else {
       throw .usage("bad_amount", "--amount must be more than zero", "such as --amount 10.50")
     }
+    // Its published schema has every amount as a GraphQL Int, which has 32 bits.
+    guard order.amount.minorUnits + (order.fee?.minorUnits ?? 0) <= Int(Int32.max) else {
+      let most = "Pay Theory takes 21474836.47 USD at most"
+      throw .usage("bad_amount", "the amount is too large", most)
+    }
     guard order.amount.currency.code == "USD" else {
       throw .usage(
         "bad_currency",
@@ -221,10 +226,9 @@ extension PayTheoryProvider {
 
   package func check(_ draft: Operation, of payment: Payment) throws(Fault) {
     guard draft.kind == .capture, let amount = draft.amount, amount < payment.state.leftToCapture,
-      let attempt = payment.attempt
+      !Self.capturesPart(of: payment)
     else { return }
-    let isService = attempt.content.text("fee_mode") == FeeMode.service.rawValue
-    guard attempt.content.text("token") == nil || isService else { return }
+    let isService = Self.hasServiceFee(payment)
     throw Fault(
       .unsupported,
       code: "method_unsupported",
@@ -232,7 +236,17 @@ extension PayTheoryProvider {
         ? "a hold with a service fee is captured as a whole"
         : "only a hold by a stored method (--token) can be captured in part",
       hint: "to capture the whole amount: tender confirm \(payment.shellReference)"
+        + (isService ? "" : "; for a part, the hold needs --token: tender help confirm")
     )
+  }
+
+  /// Only a hold by a stored method is captured by `createCapture`, which takes an amount.
+  package static func capturesPart(of payment: Payment) -> Bool {
+    payment.attempt?.content.text("token") != nil && !hasServiceFee(payment)
+  }
+
+  private static func hasServiceFee(_ payment: Payment) -> Bool {
+    payment.attempt?.content.text("fee_mode") == FeeMode.service.rawValue
   }
 
   private func checkFee(_ order: PaymentOrder) throws(Fault) {

@@ -224,7 +224,7 @@ extension Fault {
       .notFound,
       code: "payment_not_found",
       "no payment \(handle.quotedForMessage)",
-      hint: "a reference or an id; see: tender journal list"
+      hint: "another journal (--state-dir, TENDER_JOURNAL) may have it; see: tender journal list"
     )
   }
 }

@@ -256,7 +256,15 @@ extension Decision {
       guard request.amount == nil, request.name == nil else { return .refuse(payment.notCaptured) }
       return .run(Operation(.void, amount: state.authorized, at: now))
     }
-    guard state.isCaptured else { return .refuse(payment.nothingToRefund) }
+    guard state.isCaptured else {
+      // The same command voided the hold before.
+      let void = payment.followers.last { $0.kind == .void && $0.state.name == .succeeded }
+      let isWhole = request.amount == nil && request.name == nil
+      guard let void, isWhole, attempt.kind == .authorize else {
+        return .refuse(payment.nothingToRefund)
+      }
+      return .replay(void.sequence)
+    }
     let amount = request.amount?.minorUnits ?? state.leftToRefund
     if let excess = payment.refundExceeds(amount) { return .refuse(excess) }
     let isFurther = request.amount != nil && request.name == nil && !request.isFurtherApproved

@@ -27,7 +27,9 @@ extension Engine {
       if isByID { query.id = handle } else { query.reference = Reference(stored: handle) }
       query.inWordsOfAttempt = inWordsOfAttempt
       guard let outcome = try provider.lookUp(query) else { throw .unknownHandle(handle) }
-      return Report(outcome, env: env, provider: provider.name, reference: nil, kind: kind)
+      var report = Report(outcome, env: env, provider: provider.name, reference: nil, kind: kind)
+      report.note = notInJournal(report)
+      return report
     }
     if known.kind == .storedMethod { return .fromJournal(known) }
     guard provider.traits.canLookUp else { return try underWay(known) }
@@ -41,6 +43,17 @@ extension Engine {
       return report
     }
     return try record(outcome, known, inWordsOfAttempt: inWordsOfAttempt)
+  }
+
+  /// A note about a payment that only the provider has: nothing here stops a second charge.
+  private func notInJournal(_ report: Report) -> String? {
+    guard report.kind == .payment, !report.status.isOver else { return nil }
+    let name = (report.reference?.text ?? report.id ?? "").quotedForMessage
+    return
+      "this journal does not have \(name): transact with that --reference would charge it again. "
+      + (provider.traits.hasPayerFlow
+        ? "Cancel or refund it by its id"
+        : "Change it with the journal that made it (--state-dir, TENDER_JOURNAL)")
   }
 
   /// Asks the provider about a payment. An unexplained loss of money is asked for twice.
@@ -97,7 +110,7 @@ extension Engine {
           throw error
         }
         var report = Report.fromJournal(current)
-        report.note = error.message + (error.hint.map { ". " + $0 } ?? "")
+        report.note = error.message + (error.hint.map { "; " + $0 } ?? "")
         return report
       }
     }

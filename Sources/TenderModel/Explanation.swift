@@ -103,7 +103,8 @@ package struct Explanation: Sendable, Hashable {
 
   /// Returns the pages of a file, whose tables have their subject as the title.
   ///
-  /// A row is `WORD: MEANING`. A row of an error is `CODE KIND [PROVIDER'S-NAME]: MEANING | ADVICE`. A table
+  /// A row is `WORD: MEANING`. A row of an error is `CODE KIND [PROVIDER'S-NAME]: MEANING | ADVICE`, or has
+  /// the retry instead of the name if it is not that of the kind. A table
   /// with a `path` explains failures, and its rows are `WORD SIDE RETRY: MEANING`. There, the advice and the
   /// payer's text follow from side and retry.
   package static func pages(
@@ -133,8 +134,10 @@ package struct Explanation: Sendable, Hashable {
       let texts = row.text.split(separator: " | ").map(String.init)
       guard 2...3 ~= words.count, let kind = Fault.Kind(rawValue: words[1]), texts.count == 2
       else { return nil }
-      let provider = words.count > 2 ? words[2] : nil
-      self.init(words[0], kind, provider: provider, texts[0], texts[1])
+      let last = words.count > 2 ? words[2] : nil
+      let retry = last.flatMap(Retry.init)
+      self.init(words[0], kind, provider: retry == nil ? last : nil, texts[0], texts[1])
+      if let retry { self.retry = retry }
       self.source = source
       return
     }
@@ -206,10 +209,11 @@ extension Fault.Kind {
   /// Whether another try can help after a failure of this kind.
   fileprivate var furtherTry: Explanation.Retry {
     switch self {
-    case .internal, .conflict, .unsupported, .unexpected, .partial, .partPaid: .no
+    // An unknown payment is finished, and never tried again.
+    case .internal, .conflict, .unsupported, .unexpected, .partial, .partPaid, .unknown: .no
     case .usage, .auth, .notFound, .rejected, .refused, .state: .corrected
     case .declined: .other
-    case .pending, .unknown, .notSent, .cancelled, .expired, .device, .interrupted, .terminated,
+    case .pending, .notSent, .cancelled, .expired, .device, .interrupted, .terminated,
       .hungUp:
       .yes
     case .providerError: .later

@@ -80,7 +80,7 @@ struct Advices {
     if answer.isApproved { return (sale, advice, amount) }
     // If an earlier answer was lost, the effect of that advice is not known.
     let wasSent = isRepeated || answer.wasLost
-    throw Fault(
+    var fault = Fault(
       .declined,
       effect: wasSent ? .unknown : .none,
       code: kind.rawValue + "_declined",
@@ -88,7 +88,10 @@ struct Advices {
         + (wasSent ? "an earlier one, without an answer, may have been processed" : consequence),
       hint: wasSent ? "ask the acquirer" : hint(),
       result: ["state": "completed", "response": .string(answer.word)]
-    ).proven
+    )
+    // The hold stays, and its capture may be accepted later.
+    if kind == .completion { fault.again = .later }
+    throw fault.proven
   }
 
   /// Returns the sale and the operation's advice, and records it as sent. A repetition uses the recorded
@@ -182,10 +185,13 @@ struct Advices {
     do throws(Fault) {
       answer = try cancel(sale, reason: reason)
     } catch {
-      throw fault.stillUnknown(error.message)
+      throw fault.stillUnknown(progress.payment, error.message)
     }
     guard answer.isApproved else {
-      throw fault.stillUnknown("the acquirer answered \(answer.word) to undoing it")
+      throw fault.stillUnknown(
+        progress.payment,
+        "the acquirer answered \(answer.word) to undoing it"
+      )
     }
   }
 }
@@ -249,13 +255,13 @@ extension Fault {
   }
 
   /// The fault of a sale that stays unknown because it could not be undone.
-  fileprivate func stillUnknown(_ why: String) -> Fault {
+  fileprivate func stillUnknown(_ payment: Payment, _ why: String) -> Fault {
     var fault = afterSending
     fault.kind = .unknown
     fault.effect = .unknown
     fault.code = "outcome_unknown"
     fault.message = "the sale may have been authorised, and could not be undone: \(why)"
-    fault.hint = "the same command, or tender journal resume --finish, goes on undoing it"
+    fault.hint = "to go on undoing it: tender journal resume \(payment.shellReference) --finish"
     return fault
   }
 }

@@ -13,6 +13,9 @@ package struct ToroProvider: Provider {
 
   package var merchant: String { context.configuration.merchantID }
 
+  /// A completion advice names its own amount.
+  package static func capturesPart(of payment: Payment) -> Bool { true }
+
   package var traits: Traits {
     Traits(
       kinds: [.authorize, .charge, .capture, .void, .refund],

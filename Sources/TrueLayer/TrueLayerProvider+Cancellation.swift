@@ -294,12 +294,14 @@ struct BankRefund {
 
   private var fault: Fault? {
     guard members.text("status") == "failed" else { return nil }
-    return Fault(
+    var fault = Fault(
       .declined,
       code: "refund_failed",
       "the refund failed: \(members.text("failure_reason") ?? "no reason given")",
-      hint: "nothing was refunded; the same command tries again"
+      hint: "nothing was refunded; once the reason is gone, the same command tries again"
     )
+    fault.again = .operator
+    return fault
   }
 
   var outcome: Outcome {

@@ -21,7 +21,7 @@ import Testing
     "line,provider,env,reference,attempt,replayed,id,status,provider_status,final,amount,requested_amount,"
     + "captured_amount,released_amount,voided_amount,refunded_amount,refunding_amount,returned_amount,currency,original,source,"
     + "brand,last_four,created_at,"
-    + "updated_at,error.code,error.message\r\n"
+    + "updated_at,error.code,error.message,group\r\n"
 
   @Test func `chosen fields are columns, amounts are decimals, formulas are texts`() throws {
     let binary = try shop()

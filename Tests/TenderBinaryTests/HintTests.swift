@@ -5,52 +5,134 @@ import Testing
 
 /// Runs every command that a message suggests, in the state in which it was printed.
 ///
-/// Seeded stories of payments, faults, refunds, cancels and look-ups print the hints. `TENDER_HINTS` is the
-/// number of commands, `TENDER_HINT_SEED` the seed.
-@Suite(.serialized, .onOwnThread) struct HintTests {
+/// Chosen stories reach each hint with a reference that the source has. With `TENDER_HINTS` that many commands
+/// of seeded stories are run too; `TENDER_HINT_SEED` is their seed.
+@Suite(.serialized, .onOwnThread) final class HintTests {
   /// Exits that a suggested command never has, such as those of a bug, a usage error or a conflict.
   static let avoidable: Set<Int32> = [1, 2, 5, 6, 15, 16, 17, 18, 126, 127]
 
-  @Test func `suggested commands can be run, and exits are listed`() throws {
-    let seed = Works.setting("TENDER_HINT_SEED", 31)
-    let count = Works.setting("TENDER_HINTS", 160)
-    var random = Seeded(seed)
-    var (commands, hints) = (0, 0)
-    var exits: [String: Set<Int32>] = [:]
-    var judged: [String: Int] = [:]
-    while commands < count {
-      let story = Story(&random)
-      let binary = try Binary()
-      defer { binary.remove() }
-      for (number, words) in story.commands.enumerated() {
-        let result = try run(words, binary)
-        commands += 1
-        let name = words.prefix(words[0] == "journal" ? 2 : 1).joined(separator: " ")
-        exits[name, default: []].insert(result.status)
-        for (index, hint) in Self.hints(result).enumerated() {
-          // Of hints that differ only in the reference, four are run.
-          let kind = hint.replacing(#/'[^']*'|\b[AB]\b/#, with: "R")
-          judged[kind, default: 0] += 1
-          guard judged[kind, default: 0] <= 4 else { continue }
-          hints += 1
-          try judge(story.commands.prefix(number + 1), index, seed)
-        }
-      }
+  /// The beginnings of the chosen stories.
+  private static let openings = [
+    "card": "--provider paytheory --test-card visa",
+    "hold": "--provider paytheory --test-card visa --hold",
+    "debit": "--provider paytheory --test-account success", "till": "--provider toro",
+    "sale": "--provider toro --hold",
+    "bank": payer + " --merchant-account 8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6",
+    "transfer": payer + " --beneficiary-name Shop --sort-code 010203 --account-number 12345678",
+  ]
+  private static let payer =
+    "--provider truelayer --bank mock-payments-gb-redirect --user name=Ada --user email=ada@example.com"
+
+  private static let chosen = [
+    "hold | find | payment-status --wait=1s | confirm --amount-minor 400 | refund --amount 4",
+    "sale | confirm --amount 99 | find",
+    "sale | confirm --sim-fault completion:declined | confirm | confirm --amount 4",
+    "sale | confirm --sim-fault completion:http-503 | payment-status",
+    "card | card --new-attempt | refund --amount 99 | refund --amount 4 | refund --amount 3 | confirm",
+    "card | card --metadata a=b | refund | refund | refund --amount 1",
+    "card --sim-fault part2:reset-after --sim-fault graphql:http-500 | find | journal resume --all",
+    "card --sim-scenario decline:do_not_honor | refund | cancel | card",
+    "card --sim-fault part1:close-before | find | card",
+    "debit | find | debit --expect succeeded", "bank | cancel | refund --amount 4 | find",
+    "bank | refund --amount 4 --sim-fault refund:close-after | find | refund --amount 3",
+    "transfer | cancel | refund | payment-status --expect declined",
+    "transfer --redirect-url https://shop.example/back | find | refund",
+    "transfer --sim-fault create:close-after --sim-fault create:http-500 | payment-status | "
+      + "simulator advance 31d | journal resume --finish",
+    "till --sim-fault authorisation:close-after --sim-fault cancellation:close-after | find | "
+      + "journal resolve --as failed --reason x --yes",
+    "till --sim-scenario gateway:suspended | find | till --new-attempt",
+    "till --sim-scenario gateway:partial | payment-status",
+  ]
+  /// Hints that no story of one machine reaches: of imports, of other clients, of earlier versions, and of
+  /// stored methods. Tests of their rooms have them.
+  private static let unreached: Set<String> = [
+    "nothing was changed; compare: tender journal show ", ", or keep it: tender payment-status ",
+    "it counts as refunded now: tender payment-status ", "to record that: tender payment-status ",
+    "see: tender payment-status ", "wait until it has ended: tender payment-status ",
+    "to send it now: tender refund ", "ask the acquirer, then: tender journal resolve ",
+    "to go on cancelling it: tender cancel ", "to look only: tender mandate-status ",
+    "to end it by hand: tender journal resolve ",
+  ]
+
+  private var commands = 0
+  private var exits: [String: Set<Int32>] = [:]
+  private var judged: Set<String> = []
+
+  @Test func `each suggested command can be run, and exits are listed`() throws {
+    var told: [String] = []
+    for line in Self.chosen {
+      told += try tell(line.split(separator: "|").map(Self.words))
     }
+    let missing = try Self.hintsInSource().filter { part in !told.contains { $0.contains(part) } }
+    #expect(missing == Self.unreached)
+    var random = Seeded(Works.setting("TENDER_HINT_SEED", 31))
+    let count = commands + Works.setting("TENDER_HINTS", 0)
+    while commands < count { _ = try tell(Story(&random).commands) }
     for (name, found) in exits {
       let help = try Binary().run(["help"] + name.split(separator: " ").map(String.init)).output
       let listed = help.split(separator: "\n").compactMap { line in
         line.firstMatch(of: #/^(?:Exit status:| ) +(\d+) /#).flatMap { Int32($0.1) }
       }
       let missing = found.subtracting(listed)
-      #expect(missing.isEmpty, "help \(name) does not list \(missing.sorted()), seed \(seed)")
+      #expect(missing.isEmpty, "help \(name) does not list \(missing.sorted())")
     }
-    #expect(hints >= min(20, count / 8), "a test that runs no hint shows nothing")
-    print("\(commands) commands, \(hints) hints run, seed \(seed)")
+    print("\(commands) commands, \(judged.count) kinds of hints")
+  }
+
+  /// The words of a chosen command. Its reference needs quotes.
+  private static func words(_ text: Substring) -> [String] {
+    let words = text.split(separator: " ").map(String.init)
+    guard let opening = openings[words[0]] else {
+      let isForAll = words[0] == "simulator" || words.contains("--all")
+      return words + (isForAll ? [] : ["--id=it's"])
+    }
+    return ["transact", "--amount", "9", "--reference=it's", "--deadline", "6s"]
+      + opening.split(separator: " ").map(String.init) + words.dropFirst()
+  }
+
+  /// Runs a story, and each new kind of hint of its commands. Returns the texts with hints.
+  private func tell(_ story: [[String]]) throws -> [String] {
+    let binary = try Binary()
+    defer { binary.remove() }
+    var told: [String] = []
+    for (number, words) in story.enumerated() {
+      let result = try run(words, binary)
+      commands += 1
+      let name = words.prefix(["journal", "simulator"].contains(words[0]) ? 2 : 1).joined(
+        separator: " "
+      )
+      exits[name, default: []].insert(result.status)
+      told += Self.texts(result)
+      for (index, hint) in Self.hints(result).enumerated() {
+        // Of hints of one command that differ only in the reference, one is run.
+        let kind = name + ": " + hint.replacing(#/'(?:[^']|'\\'')*'|\b[AB]\b/#, with: "R")
+        if judged.insert(kind).inserted { try judge(story.prefix(number + 1), index) }
+      }
+    }
+    return told
+  }
+
+  /// The hints with a reference in the source: the text before it.
+  private static func hintsInSource() throws -> Set<String> {
+    let folder = URL(filePath: Project.path("Sources"))
+    let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+    var found: Set<String> = []
+    while let file = files?.nextObject() as? URL {
+      guard file.pathExtension == "swift" else { continue }
+      for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+      where !line.contains("///") {
+        for match in line.matches(of: #/([^"\\)]*tender [a-z-]+(?: [a-z]+)? )\\\(/#) {
+          let text = String(match.1)
+          if !text.contains(#/tender (help|explain|simulator)/#) { found.insert(text) }
+        }
+      }
+    }
+    return found
   }
 
   /// Repeats a story in a new home, and runs one of the commands that its last command suggests.
-  private func judge(_ story: ArraySlice<[String]>, _ index: Int, _ seed: Int) throws {
+  private func judge(_ story: ArraySlice<[String]>, _ index: Int) throws {
     let binary = try Binary()
     defer { binary.remove() }
     var last: Binary.Result?
@@ -65,7 +147,7 @@ import Testing
     let result = try shell.run(["-c", line])
     #expect(
       !Self.avoidable.contains(result.status),
-      "\(result.status): \(hints[index]): \(result.output)\(result.errors) seed \(seed) \(story)"
+      "\(result.status): \(hints[index]): \(result.output)\(result.errors) \(story)"
     )
   }
 
@@ -78,13 +160,14 @@ import Testing
   }
 
   /// The commands that messages suggest, as a person would copy them.
-  static func hints(_ result: Binary.Result) -> [String] {
+  static func hints(_ result: Binary.Result) -> [String] { texts(result).flatMap(commands) }
+
+  private static func texts(_ result: Binary.Result) -> [String] {
     let lines = (result.output + "\n" + result.errors).split(separator: "\n")
     return lines.compactMap { JSONReader.read(String($0))?.object }
       .flatMap { record in
         [record["error"]?["hint"], record["text"], record["next"]].compactMap { $0?.text }
       }
-      .flatMap(commands)
   }
 
   /// The commands in a text. Each ends before punctuation outside quotes. A command with a placeholder in

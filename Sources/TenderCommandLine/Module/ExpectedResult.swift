@@ -4,7 +4,8 @@ package import TenderModel
 package struct ExpectedResult: Sendable {
   private var statuses: [Status] = []
   private var exits: [Int] = []
-  private var codes: [String] = []
+  /// The expected error codes.
+  package private(set) var codes: [String] = []
   /// Paths of the record with their values. `*` means any value that is not empty.
   private var fields: [(path: [String], value: String)] = []
   package let text: String
@@ -59,6 +60,17 @@ package struct ExpectedResult: Sendable {
         guard let value = Self.text(at: field.path[...], in: .object(record)) else { return false }
         return field.value == "*" ? !value.isEmpty : field.value == value
       }
+  }
+
+  /// What a record has in the expected fields that differ, such as `provider_status=executed`.
+  package func differences(_ record: JSONObject) -> [String] {
+    fields.compactMap { field in
+      let path = field.path.joined(separator: ".")
+      guard let value = Self.text(at: field.path[...], in: .object(record)) else {
+        return "no \(path)"
+      }
+      return field.value == value || field.value == "*" ? nil : "\(path)=\(value)"
+    }
   }
 
   /// A scalar of a record as text; nil without one.

@@ -54,6 +54,9 @@ extension ProviderModule {
   /// The least time after a send in which an effect may still appear, in milliseconds.
   package var lateWindow: Int { Adapter.lateWindow }
 
+  /// Whether `confirm --amount` can capture a part of a payment that is held.
+  package func capturesPart(of payment: Payment) -> Bool { Adapter.capturesPart(of: payment) }
+
   /// Whether the provider supports a command.
   package func takes(_ command: Command) -> Bool { uses.contains { $0.command == command.name } }
 

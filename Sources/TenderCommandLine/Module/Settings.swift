@@ -358,6 +358,11 @@ package final class Settings {
     }
   }
 
+  /// Whether a source can have a value. A file is not read, and a program is not run.
+  package func isSet(_ source: CredentialSource) -> Bool {
+    source.form != .variable || environment[source.value.text ?? ""] != nil
+  }
+
   private func isSecret(_ section: String, _ key: String) -> Bool {
     modules.contains { $0.name.text == section && $0.section.isSecret(key) }
   }

@@ -13,7 +13,7 @@ package enum RecordCSV {
     "refunded_amount", "refunding_amount", "returned_amount", "currency", "original", "source",
     "brand", "last_four",
     "created_at", "updated_at", "error.code",
-    "error.message",
+    "error.message", "group",
   ]
 
   /// Returns the first row.

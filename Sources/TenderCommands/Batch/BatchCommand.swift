@@ -180,6 +180,8 @@ struct BatchCommand: CommandWork {
     let patience: Int
     /// Lines whose references other processes held. They run at the end.
     var busy: [Int: BatchWorker.Job] = [:]
+    /// The references of the postponed lines. Later lines about them are postponed too.
+    var busyKeys: Set<String> = []
     /// Running lines that may be postponed to the end, by line number.
     var open: [Int: BatchWorker.Job] = [:]
     /// The number of the last line read. In a CSV file it is the row, and the header is the first row.
@@ -242,15 +244,24 @@ struct BatchCommand: CommandWork {
         leave(job.line, job.reference)
         return false
       }
+      let mayBeLeft = (deadline.map { $0.remaining > 0 } ?? true) && busy.count < Self.mostBusy
+      if mayBeLeft, !busyKeys.isDisjoint(with: keys) {
+        postpone(job)
+        return true
+      }
       schedule.begin(keys)
-      let mayBeLeft = deadline.map { $0.remaining > 0 } ?? true
-      if mayBeLeft, !inOrder, busy.count < Self.mostBusy { open[job.line] = job }
+      if mayBeLeft, !inOrder { open[job.line] = job }
       workers.submit(job)
       return true
     }
 
     /// The largest number of postponed lines. Each is held in memory.
     private static let mostBusy = 10_000
+
+    private mutating func postpone(_ job: BatchWorker.Job) {
+      busy[job.line] = job
+      busyKeys.formUnion(job.keys)
+    }
 
     /// Runs the postponed lines again, until the other processes have released their references.
     private mutating func takeUpBusy() throws(Fault) {
@@ -260,7 +271,7 @@ struct BatchCommand: CommandWork {
         try? composition.clock.pause(milliseconds: pause)
         pause = min(1000, pause * 2)
         let round = busy.sorted { $0.key < $1.key }
-        busy = [:]
+        (busy, busyKeys) = ([:], [])
         // After the deadline, a line with a reference that is still held ends with that fault.
         for (_, job) in round { _ = try submit(job, until: deadline) }
         try takeAll()
@@ -329,8 +340,7 @@ struct BatchCommand: CommandWork {
       let again = open.removeValue(forKey: answer.line)
       schedule.end(answer.keys, failed: answer.exit != 0 && !answer.isBusy)
       if answer.isBusy, let again {
-        busy[answer.line] = again
-        return
+        return postpone(again)
       }
       guard !answer.isLeft else {
         tally.begun -= 1

@@ -18,7 +18,7 @@ struct LineCheck: CommandWork {
       target = try composition.target()
     } else {
       _ = try WaitOptions(invocation, from: composition.clock.uptime)
-      _ = try Expectation(invocation)
+      _ = try Expectation(invocation, records.pages)
       target = try composition.target()
       composition.subject.take(target)
       composition.subject.reference = invocation.text(Keys.reference) ?? invocation.operands.first

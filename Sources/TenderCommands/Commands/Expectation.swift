@@ -13,7 +13,7 @@ struct Expectation: Sendable {
   private let makes: Bool
 
   /// Reads the option. Throws `usage` for a word that is not a possible expectation.
-  init(_ invocation: Invocation) throws(Fault) {
+  init(_ invocation: Invocation, _ pages: @autoclosure () -> [Page]) throws(Fault) {
     // A dry run has no result to expect or wait for, and no events.
     if invocation.has(Keys.dryRun), !invocation.inherited.contains(Keys.dryRun.option.name) {
       let unused: [any OptionKey] = [Keys.expect, Keys.wait, Keys.interval, Keys.events]
@@ -30,6 +30,13 @@ struct Expectation: Sendable {
     acceptsPart =
       invocation.has(Keys.allowPartial)
       || invocation.command.work == .changes(.confirm) && invocation.has(Keys.amount)
+    if let typed = expected?.codes, !typed.isEmpty {
+      let codes = pages().map(\.page).filter { $0.subject == .error }.map(\.code)
+      if let unknown = typed.first(where: { !codes.contains($0) }) {
+        let hint = Suggestion.hint(for: unknown, among: codes, else: "see: tender explain --list")
+        throw .badValue("--" + Keys.expect.option.name, "code:" + unknown, hint: hint)
+      }
+    }
     try FieldChoice.check(expected?.paths ?? [], option: Keys.expect.option.name)
   }
 
@@ -69,14 +76,29 @@ struct Expectation: Sendable {
           : isPart
             ? " for a part of the amount, "
             : isOpen ? ", this \(reversal?.kind.rawValue ?? "refund") is \(state), " : ", ")
-        + "exit:\(exit)\(code), and \(expected.text) was expected",
+        + (["exit:\(exit)\(code)"] + expected.differences(fields)).joined(separator: ", ")
+        + ", and \(expected.text) was expected",
       hint: report.fault.map { [$0.message, $0.hint].compactMap(\.self).joined(separator: "; ") }
+        ?? step(after: report)
     )
     // A look does not end a hold: it waits for the merchant.
     let isHeld = report.status == .requiresConfirmation
     shown.fault?.again =
       report.fault?.retry ?? (report.isFinal ? .never : isHeld ? .operator : .look)
     return (shown, shown.fault?.exitStatus ?? 0)
+  }
+
+  /// The next step after a result without an error that was not expected.
+  private func step(after report: Report) -> String? {
+    guard report.status != .requiresConfirmation else {
+      return report.waitingForMerchant.fault?.hint
+    }
+    let isOpen = !report.isFinal || report.payment?.state.refunding ?? 0 > 0
+    let look = report.kind == .mandate ? "mandate-status" : "payment-status"
+    let name = (report.reference?.text ?? report.id ?? "ID").shellOperand
+    return isOpen
+      ? "to wait for its end: tender \(look) \(name) --wait"
+      : "it does not change by waiting; --expect \(report.status.rawValue) names this result"
   }
 
   /// Throws `unexpected` where a result is expected and nothing was looked up.
@@ -102,7 +124,7 @@ extension CommandWork {
   ///
   /// Throws any other fault again.
   func expecting(_ work: (Expectation) throws(Fault) -> Int32) throws(Fault) -> Int32 {
-    let expectation = try Expectation(invocation)
+    let expectation = try Expectation(invocation, records.pages)
     do throws(Fault) {
       return try work(expectation)
     } catch {

@@ -166,7 +166,7 @@ struct SupportCommands: CommandWork {
         let name = simulated.name.text
         let list = isFault ? simulated.faults.words : simulated.scenarios
         for word in list where exit == nil || word.exit == exit.map(Int32.init) {
-          let searched = "\(word.name) \(word.meaning)".lowercased()
+          let searched = "\(name) \(word.name) \(word.meaning)".lowercased()
           guard provider ?? name == name, words.allSatisfy(searched.contains) else { continue }
           isFound = true
           show(word, isFault ? "--sim-fault" : "--sim-scenario", name, &text)
@@ -379,7 +379,7 @@ struct SupportCommands: CommandWork {
         let sources = try settings.sources(module.name.text, key)
         add(
           "\(module.name.text).\(key)",
-          sources.isEmpty ? "not set" : "set",
+          sources.first.map(settings.isSet) ?? false ? "set" : "not set",
           sources.map { ($0.name, $0.origin) },
           "the profile sets another value"
         )

@@ -41,6 +41,7 @@ extension Action {
     that the hold, or the given part, is captured. --expect succeeded is not met where the hold is
     a part of the requested amount, unless --amount is given.
     $ tender confirm A2 # capture the hold A2
+    $ tender confirm A2 --amount 15 # capture a part of it, where the provider can
     $ tender confirm A2 --json # the same, as a JSON line
     """,
     operands: [.init("REF", orID: true)],
@@ -189,6 +190,14 @@ struct WriteCommands: CommandWork {
       composition.subject.reference = handle
       target = try composition.target(of: handle)
       composition.subject.reference = target.payment?.reference.text ?? handle
+      // The journal comes before environment and profile, which a person may not expect.
+      if let payment = target.payment, let named = try composition.settings.provider(),
+        named.text != payment.provider.text
+      {
+        output.tell(
+          "\(handle.quotedForMessage) is a payment at \(payment.provider.text), not at \(named.text)"
+        )
+      }
     } else {
       (target, handle) = (try composition.target(), "")
     }

@@ -77,6 +77,8 @@ extension Composition {
         "ambiguous_reference",
         "\(places.count) payments have the reference \(handle.quotedForMessage)",
         "add \(places.sorted().joined(separator: " or "))"
+          + (try settings.provider() == nil
+            ? "" : "; TENDER_PROVIDER and profiles do not choose here")
       )
     }
     return Target(module: try module(newest.provider.text), env: newest.env, payment: newest)

@@ -21,6 +21,7 @@ final class Output {
   /// The columns of a CSV file; nil for any other format.
   private let csv: [String]?
   private var hasCSVHead = false
+  private var hasWarnedOfNothing = false
   let redactor: Redactor
   /// The limits of a wait for a slow reader; nil to wait for ever.
   private(set) var patience: Console.Patience?
@@ -192,6 +193,10 @@ final class Output {
 
   private func line(_ record: Record) -> String {
     if let csv { return row(record, csv) }
+    if isRaw, !hasWarnedOfNothing, RecordLine.values(record, fields).allSatisfy({ $0 == "\t" }) {
+      hasWarnedOfNothing = true
+      warn("a record has no \(fields.joined(separator: ", "))")
+    }
     return (isRaw ? RecordLine.values(record, fields) : RecordLine.text(record, fields: fields))
       + "\n"
   }

@@ -173,7 +173,10 @@ extension Records {
       reason: reason,
       retry: retry,
       at: now,
-      isUsual: modules.first?.name == report.provider
+      isUsual: modules.first?.name == report.provider,
+      capturesPart: report.payment.flatMap { payment in
+        modules.first { $0.name == payment.provider }?.capturesPart(of: payment)
+      } ?? false
     )
   }
 

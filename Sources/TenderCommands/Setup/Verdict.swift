@@ -11,6 +11,8 @@ struct Verdict {
   private let reason: String?
   /// Whether its provider is the default one.
   private let isUsual: Bool
+  /// Whether a part of the hold can be captured.
+  private let capturesPart: Bool
   /// Whether and how a further attempt can help; nil if that is unknown.
   private let retry: Explanation.Retry?
 
@@ -20,11 +22,13 @@ struct Verdict {
     reason: String?,
     retry: Explanation.Retry?,
     at now: Int,
-    isUsual: Bool
+    isUsual: Bool,
+    capturesPart: Bool
   ) {
     self.report = report
     self.reason = reason
     self.isUsual = isUsual
+    self.capturesPart = capturesPart
     self.retry = retry
     age = max(0, now - (report.createdAt ?? now)) / 1000
   }
@@ -199,7 +203,7 @@ struct Verdict {
     guard let payment else { return nil }
     let people = payment.people
     return ["email", "name", "phone"].lazy.compactMap { name in
-      people.lazy.compactMap { $0.text(name) }.first
+      people.lazy.compactMap { $0.text(name) ?? (name == "name" ? $0.fullName : nil) }.first
     }.first
   }
 
@@ -227,7 +231,8 @@ struct Verdict {
     }
     return switch report.status {
     case .unknown: "to look only: tender journal resume \(name)"
-    case .requiresConfirmation: "to charge it: tender confirm \(name)"
+    case .requiresConfirmation:
+      "to charge it: tender confirm \(name)" + (capturesPart ? "; a part: add --amount" : "")
     // A barcode is paid in a shop. No command here continues it.
     case .requiresAction where report.nextAction?.type == "barcode": "\(look) \(name) --wait"
     case .requiresAction: "to look only: \(look) \(name); to go on: tender confirm \(name)"
@@ -241,7 +246,8 @@ struct Verdict {
     case .declined, .cancelled, .expired:
       retry == .no && reason != nil || payment.kind == .mandate && report.status == .cancelled
         ? nil
-        : "the same \(payment.kind == .storedMethod ? "tokenize" : "transact") command with --new-attempt"
+        : "the same \(payment.kind == .storedMethod ? "tokenize" : "transact") command "
+          + (isWithoutEffect ? "again" : "with --new-attempt")
           + (retry == .other ? " and another card, account or bank" : "")
     case .failed where payment.attempt?.fault?.retry == .never: payment.attempt?.fault?.hint
     case .failed where !isWithoutEffect || retry == .no: nil
@@ -293,6 +299,14 @@ struct Verdict {
     case ..<172_800: "\(seconds / 3600) h"
     default: "\(seconds / 86_400) days"
     }
+  }
+}
+
+extension JSONObject {
+  /// The name of a person with two names; nil without any.
+  fileprivate var fullName: String? {
+    let names = ["first_name", "last_name"].compactMap { text($0) }
+    return names.isEmpty ? nil : names.joined(separator: " ")
   }
 }
 

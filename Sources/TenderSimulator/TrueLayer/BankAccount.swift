@@ -77,6 +77,11 @@ struct BankBalance {
 }
 
 extension BankResource {
+  private static let openingPrefix = "0be00000"
+
+  /// Whether it is the opening payment of an account, which no client made.
+  var isOpening: Bool { id.hasPrefix(Self.openingPrefix) }
+
   /// Creates the opening payment of an initial account; nil for another account.
   init?(opening account: BankAccount) {
     guard BankCatalog.accounts.contains(where: { $0.id == account.id }) else { return nil }
@@ -94,7 +99,7 @@ extension BankResource {
     guard let order = BankOrder(booked: .object(body)) else { return nil }
     let tail = account.id.dropFirst(8)
     let time = BankCatalog.openingTime
-    self.init(order, id: "0be00000" + tail, userID: "0ce00000" + tail, at: time)
+    self.init(order, id: Self.openingPrefix + tail, userID: "0ce00000" + tail, at: time)
     for status in [Status.authorized, .executed, .settled] { schedule(status, at: time) }
     happen(by: time)
   }

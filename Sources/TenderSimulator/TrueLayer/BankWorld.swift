@@ -148,7 +148,9 @@ struct BankWorld {
     for kind in [BankOrder.Kind.mandate, .payment] {
       let known = try stored { () throws(Fault) in try ledger.latest(kind.table, about: name) }
       for id in known.compactMap({ $0.text("id") }) {
-        guard let resource = try find(kind, id) else { continue }
+        guard let resource = try find(kind, id), name != nil || !resource.isOpening else {
+          continue
+        }
         let refunds = try refunds(of: id)
         shown.append(entry(resource, refunds))
       }
