@@ -374,13 +374,15 @@ private import Glibc
     ("payment, simulated", [pay.joined(separator: " "), "tokenize --test-card visa"]),
     (
       "payment elsewhere",
-      ["transact --env sandbox --amount 5", "tokenize --env sandbox --test-card visa", "confirm A"]
+      [
+        "transact --env sandbox --amount 5", "tokenize --env sandbox --test-card visa", "confirm A",
+        "doctor --env sandbox", "conformance --env sandbox",
+      ]
     ),
     (
       "look-up",
       [
         "payment-status A", "mandate-status A", "cancel A", "refund A", "find --online A",
-        "doctor --env sandbox", "conformance --env sandbox",
       ]
     ),
     (

@@ -254,7 +254,7 @@ private struct Bounds {
       switch resource {
       case .port(let port): connects.append(port)
       case .listener(let port):
-        if settings.invocation.command.work.mayAwaitPayer { listens.append(port) }
+        if settings.invocation.command.mayAwaitPayer { listens.append(port) }
       case .device(let path): devices.append(path)
       case .bluetooth: sockets |= TENDER_SOCKETS_BLUETOOTH
       }
@@ -348,12 +348,15 @@ private struct Bounds {
 
 extension Command.Work {
   fileprivate var makes: Bool { if case .makes = self { true } else { false } }
+}
 
-  /// Whether a payer may come back from the bank to this command. A look-up, a cancellation and a refund need none.
+extension Command {
+  /// Whether a payer may come back from the bank to this command. A look-up, a search, a cancellation and a refund need none.
   fileprivate var mayAwaitPayer: Bool {
-    switch self {
+    switch work {
     case .looksUp, .changes(.cancel), .changes(.refund): false
-    case .makes, .changes(.confirm), .local: true
+    case .makes, .changes(.confirm): true
+    case .local: bounds != .journal
     }
   }
 }
