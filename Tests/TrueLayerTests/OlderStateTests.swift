@@ -46,7 +46,7 @@ import Testing
         }
       }
     ).lookUp("A", known: known)
-    #expect(report.note?.contains("another payment (\"B\")") == true, "\(report.note ?? "")")
+    #expect(report.note?.contains("another payment ('B')") == true, "\(report.note ?? "")")
     #expect(report.status == .requiresAction)
     #expect(try world.latest("A")?.state.isFinal == false)
   }
