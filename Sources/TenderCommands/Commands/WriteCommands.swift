@@ -41,7 +41,6 @@ extension Action {
     that the hold, or the given part, is captured. --expect succeeded is not met where the hold is
     a part of the requested amount, unless --amount is given.
     $ tender confirm A2 # capture the hold A2
-    $ tender confirm A2 --amount 15 # capture a part of it, where the provider can
     $ tender confirm A2 --json # the same, as a JSON line
     """,
     operands: [.init("REF", orID: true)],
