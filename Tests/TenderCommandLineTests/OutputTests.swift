@@ -45,6 +45,11 @@ import Testing
     )
   }
 
+  @Test(arguments: "=+-@＝＋－＠")
+  func `a spreadsheet takes no text for a formula`(_ sign: Character) {
+    #expect(RecordCSV.row(Record(.payment, ["id": .string("\(sign)1")]), ["id"]) == "'\(sign)1\r\n")
+  }
+
   @Test func `prints a table without colour where none is wanted`() {
     let style = TableStyle(width: 80, isColoured: false)
     #expect(
