@@ -9,7 +9,7 @@ extension Ledger {
   /// Stores an exchange under the next number.
   func log(_ exchange: JSONObject) throws(Fault) {
     try transaction { () throws(Fault) in
-      let number = try count("counter", "exchanges", upTo: .max) ?? 0
+      let number = try count("log", "exchanges", upTo: .max) ?? 0
       let numbered = JSONObject([.init(key: "number", value: .integer(number))] + exchange.members)
       try put("exchange", Self.key(number), numbered)
       if number > Self.mostExchanges {

@@ -52,16 +52,16 @@ package final class Ledger {
     try database.execute("VACUUM")
   }
 
-  /// Deletes everything but the signing key.
+  /// Deletes everything but the signing key and the number of the last exchange, from which a client goes on.
   func clear() throws(Fault) {
-    try database.execute("DELETE FROM thing WHERE kind <> '\(SimulatedSigner.kind)'")
+    try database.execute("DELETE FROM thing WHERE kind NOT IN ('\(SimulatedSigner.kind)', 'log')")
   }
 
   static func isSaved(_ kind: String) -> Bool {
-    ![SimulatedSigner.kind, "exchange"].contains(kind)
+    ![SimulatedSigner.kind, "exchange", "log"].contains(kind)
   }
 
-  private static let saved = "kind NOT IN ('\(SimulatedSigner.kind)', 'exchange')"
+  private static let saved = "kind NOT IN ('\(SimulatedSigner.kind)', 'exchange', 'log')"
 
   func size() throws(Fault) -> Int {
     try database.first("SELECT count(*) FROM thing WHERE \(Self.saved)")?.first?.integer ?? 0
@@ -115,7 +115,8 @@ package final class Ledger {
   }
 
   private static let made =
-    "FROM thing WHERE kind NOT IN ('fault', 'clock', 'counter', 'exchange', '\(SimulatedSigner.kind)')"
+    "FROM thing WHERE kind NOT IN ('fault', 'clock', 'counter', 'exchange', 'log', "
+    + "'\(SimulatedSigner.kind)')"
 
   /// Deletes the payments of some kinds but the latest, with the things that came before them.
   ///

@@ -196,11 +196,16 @@ import Testing
     let unmatched = try host.ask("GET /_simulator/requests?unmatched=true", []).1?.array ?? []
     #expect(unmatched.map { $0["path"]?.text } == ["/none"])
     let saved = try host.text("GET /_simulator/save")
+    let last = try host.ask("GET /_simulator/requests", []).1?.array?.last?["number"]?.wholeNumber
     #expect(try host.ask("POST /_simulator/reset", []).0 == "204")
     #expect(try books() == [])
     #expect(try host.ask("POST /_simulator/load", [], body: "no world").0 == "400")
     // A loaded world replaces the one before.
     #expect(try Self.run(client, Self.card + "-3").status == 0)
+    // A client that asks for what came after a request goes on after a reset.
+    let number = try #require(last)
+    let later = try host.ask("GET /_simulator/requests?after=\(number)", []).1?.array ?? []
+    #expect(later.first?["number"] == .integer(number + 1))
     #expect(try host.ask("POST /_simulator/load", [], body: saved).0 == "204")
     #expect(try books() == ["CARD"])
     for (request, fields, status) in [

@@ -57,7 +57,7 @@ extension Action {
     simulator load: replace the simulated world by a saved one
     Replaces the simulated world by a file of tender simulator save. The signing key
     stays. An incomplete file changes nothing. At a terminal it asks first, unless the world is
-    empty. The journal stays as it is.
+    empty. The journal stays as it is. The list of requests is emptied.
     $ tender simulator load paid.world # the world as it was saved
     """,
     operands: [.init("FILE", completion: .files)],
