@@ -93,6 +93,21 @@ import Testing
     }
   }
 
+  /// Of several meanings, one may be no failure: its payer would hear that nothing was taken.
+  @Test(
+    arguments: [("unknown", false), ("20", false), ("51", true), ("insufficient_funds", true)]
+  )
+  func `has words for the payer where each meaning has them`(
+    _ word: String,
+    _ tells: Bool
+  ) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pages = try binary.run("explain", word, "--json").records
+    #expect(!pages.isEmpty)
+    #expect(pages.contains { $0.text("tell_payer") != nil } == tells)
+  }
+
   @Test func `keeps to the provider that is named`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -47,8 +47,11 @@ struct ExplainCommand: CommandWork {
     // A word needs no journal: one is not made, and no server is asked for it.
     let looks = try found.isEmpty ? true : hasJournalFile
     let isPayment = looks ? try explainPayment(word) : false
-    for (index, page) in found.enumerated() {
+    // Among several meanings, one may be no failure. Then no sentence for the payer is right for all of them.
+    let isUnclear = isPayment || found.contains { $0.page.payer == nil }
+    for (index, var page) in found.enumerated() {
       if isPayment || index > 0, output.isTable { output.put("\n") }
+      if isUnclear { page.page.payer = nil }
       show(page)
     }
     guard found.isEmpty, !isPayment else { return output.exit(0) }

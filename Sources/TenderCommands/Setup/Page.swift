@@ -4,7 +4,7 @@ internal import TenderModel
 
 /// A page of `explain`, and its provider.
 struct Page {
-  let page: Explanation
+  var page: Explanation
   /// Nil for a page that belongs to no provider.
   let provider: String?
   /// The data that the provider's support asks for about a payment.
