@@ -52,9 +52,9 @@ enum Transactions {
 
   /// Returns whether the status of a transaction or authorization is documented. Any other decides nothing.
   static func isKnown(_ answer: JSONObject) -> Bool {
+    if answer["authorization_date"] != nil, Authorizations.isReleased(answer) { return true }
     let word = answer.text("status")?.uppercased() ?? ""
-    return ["SUCCESS", "FAILURE", "CANCELED", "CANCELLED"].contains(word)
-      || statuses.contains { $0.key == word }
+    return ["SUCCESS", "FAILURE"].contains(word) || statuses.contains { $0.key == word }
   }
 
   /// Returns whether the payer pays the fee.
