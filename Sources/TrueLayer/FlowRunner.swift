@@ -11,7 +11,7 @@ struct FlowRunner {
 
   /// Runs the flow from the current resource to the end of this run.
   func run(_ resource: Resource) throws(Fault) -> Outcome {
-    // What an earlier run of this command saw. Its payer, or its consent, may have moved the bank since.
+    // The payer, or the consent of an earlier run, may have moved the bank since.
     let hasBegun = ![nil, "authorization_required"].contains(progress.payment.providerStatus)
     var flow = AuthorizationFlow(
       listens: visit != nil,
@@ -78,7 +78,8 @@ struct FlowRunner {
 
   /// Returns the meaning of a failure if the bank may execute the payment while no process watches it.
   ///
-  /// `isGiven`: a consent or form was accepted, or an earlier run began. `isShown`: the payer was sent to the bank.
+  /// `isGiven`: a consent or form was accepted, or an earlier run began. `isShown`: the payer was sent to the
+  /// bank.
   private func unwatched(
     _ fault: Fault,
     _ resource: Resource,

@@ -1,4 +1,3 @@
-private import Synchronization
 package import TenderCommandLine
 package import TenderEngine
 package import TenderModel
@@ -265,24 +264,17 @@ package struct PayTheoryModule: ProviderModule {
     reversal reversal: is_void! transaction_id?
     """
 
-  /// The members of the results that were shown, by type. An export shows many of one type.
-  private static let known = Mutex<[String: [String]]>([:])
-
-  private static func members(of type: String) -> [String]? {
-    known.withLock { known in
-      if let names = known[type] { return names }
-      let names = ResultShape.names("type=\(type)", in: shapes)
-      known[type] = names
-      return names
+  /// The members of results by their type. They are read once, because an export shows many of one type.
+  private static let members: [String: [String]] = Dictionary(
+    uniqueKeysWithValues: ["PT_CONFIRMATION", "PT_COMPLETE", "PT_BARCODE", "PT_TOKENIZE"].map {
+      ($0, ResultShape.names("type=\($0)", in: shapes) ?? [])
     }
-  }
+  )
 
   /// Returns a result with its members in the documented order (README, 4.6 to 4.11 and 8.1).
   package func inKeyOrder(_ result: JSONObject) -> JSONObject {
     guard let type = result.text("type") else { return result }
-    if let names = Self.members(of: type),
-      let body = result["body"]?.object
-    {
+    if let names = Self.members[type], let body = result["body"]?.object {
       return ["type": .string(type), "body": .object(body.ordered(by: names))]
     }
     return result.ordered(by: ResultShape.names("receipt_number", in: Self.shapes) ?? [])

@@ -351,7 +351,8 @@ extension Command.Work {
 }
 
 extension Command {
-  /// Whether a payer may come back from the bank to this command. A look-up, a search, a cancellation and a refund need none.
+  /// Whether a payer may come back from the bank to this command. A look-up, a search, a cancellation and a
+  /// refund need none.
   fileprivate var mayAwaitPayer: Bool {
     switch work {
     case .looksUp, .changes(.cancel), .changes(.refund): false

@@ -209,9 +209,10 @@ package enum SharedSchema {
 
   /// Server functions that record the logged-in user, independent of the program.
   ///
-  /// They add it before "by", and require a line of the history in the same transaction for each written payment,
-  /// operation and observation, and each changed or deleted preparation. The tables' owner is trusted. A runner's temporary tables are searched last: by default, one named `pg_class`
-  /// would come before the real one.
+  /// They add it before "by", and require a line of the history in the same transaction for each written
+  /// payment, operation and observation, and each changed or deleted preparation. The tables' owner is trusted.
+  /// A runner's temporary tables are searched last: by default, one named `pg_class` would come before the real
+  /// one.
   private static let stamps =
     [
       """
