@@ -12,6 +12,7 @@ column = $(shell awk -F'\t' '!/^\#/ && NF >= 8 { print $$$(1) }' $(LIBRARIES) | 
 APT := $(call column,4)
 APT_TEST := bubblewrap chromium chromium-driver curl fish libfaketime mandoc openssl pgbouncer postgresql python3-cryptography python3-graphql-core python3-jsonschema python3-nacl python3-websocket stunnel4 zsh
 APT_BENCH := curl nginx-light openssl postgresql
+APT_RELEASE := debootstrap faketime lintian openssh-client skopeo
 BREW := $(call column,6)
 
 # Without an rpath the loader does not look for each library beside the program first.
@@ -32,7 +33,7 @@ endif
 endif
 TENDER := .build/release/tender
 
-.PHONY: quick soak deb tarball image packages-test release sbom reproduce sanitize install-files fuzz prove all run test build setup setup-test setup-bench install lint format generate bench bench-large bench-quick conformance clean
+.PHONY: quick soak deb tarball image packages-test release sbom reproduce sanitize install-files fuzz prove all run test build setup setup-test setup-bench setup-release install lint format generate bench bench-large bench-quick conformance clean
 
 all: build
 
@@ -71,10 +72,13 @@ else
 endif
 
 # What the tests of TLS and of the bank's pages want besides (a browser, for one); where it cannot be
-# had, they are skipped by name. The same for what is measured beside.
-setup-test setup-bench: setup
+# had, they are skipped by name. The same for what is measured beside, and for the trials of a release.
+setup-test: EXTRA := $(APT_TEST)
+setup-bench: EXTRA := $(APT_BENCH)
+setup-release: EXTRA := $(APT_RELEASE)
+setup-test setup-bench setup-release: setup
 ifeq ($(OS),Linux)
-	@for name in $(if $(filter setup-bench,$@),$(APT_BENCH),$(APT_TEST)); do \
+	@for name in $(EXTRA); do \
 	  dpkg-query -W -f='$${Status}' $$name 2>/dev/null | grep -q 'ok installed' || \
 	  $(SUDO) env DEBIAN_FRONTEND=noninteractive \
 	    apt-get install -y -qq --no-install-recommends $$name || true; \
@@ -234,7 +238,7 @@ deb tarball image: build
 
 # Installs the package and the tarball in bare systems, runs the image from its layers, and pays there. BEFORE names the
 # package of an earlier version, which is upgraded.
-packages-test: deb tarball image
+packages-test: setup-release deb tarball image
 	Tests/Packaging/try.sh $(TENDER) $(VERSION) $(PACKAGES) $(BEFORE)
 
 # Builds the last commit in a clone: every artefact, with sums, bill of materials and provenance, in .build/packages.
@@ -243,7 +247,7 @@ release:
 	@Tests/Packaging/release.sh $(PACKAGES) $(KEY)
 
 # Makes the release of the last commit twice, in two folders and on two days, and compares the bytes.
-reproduce:
+reproduce: setup-release
 	Tests/Packaging/reproduce.sh
 
 clean:

@@ -161,6 +161,7 @@ image() {
   expect 0 '"name":"containment"' "${health[@]}"
   expect 16 state_unusable tender transact --amount 7 --test-card visa --state-dir /usr/other --json
   # Its simulator serves a second container that shares its network.
+  : >"$work/served"
   inside tender simulator serve --json --deadline 20s >"$work/served" 2>&1 &
   for _ in {1..50}; do
     ! grep -q '"record":"server"' "$work/served" || break
