@@ -131,10 +131,11 @@ import Testing
     let folder = Project.path("Sources/" + room)
     let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
     var texts: [Text] = []
+    let literal = /"((?:\\.|[^"\\])*)"/
     for file in files.sorted() where file.hasSuffix(".swift") {
       for line in try Project.text("Sources/\(room)/\(file)").split(separator: "\n")
       where !line.drop(while: { $0 == " " }).hasPrefix("//") {
-        for match in line.matches(of: /"((?:\\.|[^"\\])*)"/) where match.output.1.contains(" ") {
+        for match in line.matches(of: literal) where match.output.1.contains(" ") {
           texts.append(Text(place: file, text: String(match.output.1)))
         }
       }
