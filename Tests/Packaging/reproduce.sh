@@ -23,6 +23,6 @@ diff -r "$work/first" "$work/second"
 echo "releaser $(cat "$work/key.pub")" >"$work/signers"
 verify() { ssh-keygen -Y verify -f "$work/signers" -I releaser -n tender-release -s "$work/first/SHA256SUMS.sig"; }
 verify <"$work/first/SHA256SUMS"
-! sed '1s/^./x/' "$work/first/SHA256SUMS" | verify 2>/dev/null || { echo "a changed list is taken as signed" >&2; exit 1; }
+! sed '1s/^./x/' "$work/first/SHA256SUMS" | verify >/dev/null 2>&1 || { echo "a changed list is taken as signed" >&2; exit 1; }
 (cd "$work/first" && sha256sum --check --quiet SHA256SUMS)
 echo "the same bytes twice: $(sha256sum <"$work/first/SHA256SUMS" | cut -d' ' -f1)"
