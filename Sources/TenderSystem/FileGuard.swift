@@ -121,7 +121,8 @@ package enum FileGuard {
       var status = stat()
       guard unsafe stat(path, &status) == 0 else { return nil }
       let isSticky = status.st_mode & 0o1000 != 0 && status.st_uid == 0
-      if status.st_mode & 0o022 != 0, !isSticky, !isReadOnly(path) {
+      let writers: mode_t = isOwnGroup(status.st_gid) ? 0o002 : 0o022
+      if status.st_mode & writers != 0, !isSticky, !isReadOnly(path) {
         return (path, "can be written by others", "chmod go-w \(path)")
       }
       // The system decides about the home's owner.
@@ -131,6 +132,19 @@ package enum FileGuard {
       }
     }
     return nil
+  }
+
+  /// Whether a group is this user's own: it has his number and no other member. A volume in a pod has such a
+  /// group (`fsGroup`). Debian's sshd takes it too.
+  private static func isOwnGroup(_ number: gid_t) -> Bool {
+    guard number != 0, number == geteuid(), number == getegid() else { return false }
+    var entry = unsafe group()
+    var found: UnsafeMutablePointer<group>?
+    var names = [CChar](repeating: 0, count: 4096)
+    guard unsafe getgrgid_r(number, &entry, &names, names.count, &found) == 0,
+      let members = unsafe found?.pointee.gr_mem
+    else { return false }
+    return unsafe members.pointee == nil
   }
 
   /// Whether a path is on a read-only file system, as the files that a container mounts are.

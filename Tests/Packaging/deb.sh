@@ -10,6 +10,8 @@ root=$work/root
 share=$root/usr/share/doc/tender
 install -d "$share" "$root/DEBIAN"
 make -s install-files DESTDIR="$root" PREFIX=/usr TENDER="$program" >/dev/null
+# Debian's shell does not look into the folder of other systems.
+mv "$root/usr/share/zsh/site-functions" "$root/usr/share/zsh/vendor-completions"
 find "$root/usr/share/man" -type f -exec gzip -9n {} +
 Tests/Packaging/sbom.sh "$version" "$program" | gzip -9n >"$share/sbom.cdx.json.gz"
 gzip -9nc CHANGELOG.md >"$share/CHANGELOG.md.gz"
@@ -25,6 +27,10 @@ maintainer=$(git log -1 --format='%an <%ae>')
 cat >"$share/copyright" <<TEXT
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: tender
+Comment:
+ The program contains Swift's standard library (Apache-2.0 with Runtime Library
+ Exception) and GCC's C++ runtime (GPL-3.0 or later with GCC Runtime Library
+ Exception). sbom.cdx.json.gz lists them.
 
 Files: *
 Copyright: 2026 the authors of tender

@@ -32,13 +32,24 @@ done
   [ "$(dirname "$path")" != /lib64 ] || folder=/usr/lib64
   mkdir -p "$libraries$folder"
   cp -L "$path" "$libraries$folder/"
-  # Its licence goes with it.
+  # Its licence goes with it, and its package into the bill of materials.
   file=$(readlink -f "$path")
   package=$({ dpkg-query -S "$file" "${file#/usr}" 2>/dev/null || true; } | head -1 | cut -d: -f1)
+  [ -z "$package" ] || dpkg-query -W -f='${Package} ${Version}\n' "$package" | head -1 >>"$work/packages"
   [ ! -f "/usr/share/doc/$package/copyright" ] ||
     install -D -m 644 "/usr/share/doc/$package/copyright" "$libraries/usr/share/doc/$package/copyright"
 done
 find "$libraries" -type f -name '*.so*' -exec chmod 755 {} +
+
+# For TZ.
+[ -d /usr/share/zoneinfo ] || { echo "not found: /usr/share/zoneinfo (tzdata)" >&2; exit 1; }
+mkdir -p "$libraries/usr/share/zoneinfo"
+(cd /usr/share/zoneinfo && find . -path './[A-Z]*' -type f ! -name '*.*' -exec cp --parents -L {} "$libraries/usr/share/zoneinfo/" \;)
+dpkg-query -W -f='${Package} ${Version}\n' ca-certificates tzdata >>"$work/packages"
+sort -u "$work/packages" -o "$work/packages"
+mkdir -p "$files/usr/share/doc/tender" "$target"
+Tests/Packaging/sbom.sh "$version" "$program" "$work/packages" >"$files/usr/share/doc/tender/sbom.cdx.json"
+cp "$files/usr/share/doc/tender/sbom.cdx.json" "$target/tender-$version-image-sbom.cdx.json"
 
 install -m 755 "$program" "$files/usr/bin/tender"
 install -m 644 /etc/ssl/certs/ca-certificates.crt "$files/etc/ssl/certs/"
@@ -57,13 +68,14 @@ blob() {
   printf '{"mediaType":"%s","digest":"sha256:%s","size":%s}' "$1" "$sum" "$(stat -c %s "$image/blob")"
   mv "$image/blob" "$image/blobs/sha256/$sum"
 }
-layers=() sums=() total=0
+layers=() sums=() names=() total=0
 for layer in libraries files state; do
   owner=0
   [ $layer != state ] || owner=10001
   pack "$work/$layer" --owner=$owner --group=$owner $(ls -A "$work/$layer") >"$work/tar"
   sums+=("\"sha256:$(sha256sum <"$work/tar" | cut -d' ' -f1)\"")
   layers+=("$(gzip -9n <"$work/tar" | blob application/vnd.oci.image.layer.v1.tar+gzip)")
+  names+=("\"$(sed 's/.*sha256:\([0-9a-f]*\).*/blobs\/sha256\/\1/' <<<"${layers[-1]}")\"")
   size=$(sed 's/.*"size":\([0-9]*\).*/\1/' <<<"${layers[-1]}")
   total=$((total + size))
   printf 'layer %-9s %9s bytes, %9s compressed\n' $layer "$(stat -c %s "$work/tar")" "$size"
@@ -92,8 +104,11 @@ JSON
 echo '{"imageLayoutVersion":"1.0.0"}' >"$image/oci-layout"
 printf '{"schemaVersion":2,"manifests":[%s,"annotations":{"org.opencontainers.image.ref.name":"tender:%s"}}]}\n' \
   "${manifest%\}}" "$version" >"$image/index.json"
-mkdir -p "$target"
+# Docker's own list, in the same archive.
+sum=$(sed 's/.*sha256:\([0-9a-f]*\).*/\1/' <<<"$config")
+printf '[{"Config":"blobs/sha256/%s","RepoTags":["tender:%s"],"Layers":[%s]}]\n' "$sum" "$version" "$(list "${names[@]}")" \
+  >"$image/manifest.json"
 rm -rf "$target/image"
 cp -R "$image" "$target/image"
-pack "$image" blobs index.json oci-layout >"$target/tender-$version-image-$architecture.tar"
+pack "$image" blobs index.json manifest.json oci-layout >"$target/tender-$version-image-$architecture.tar"
 echo "$target/tender-$version-image-$architecture.tar"

@@ -26,12 +26,13 @@ libraries=$(awk -F'\t' '!/^#/ && NF >= 8 { print $4; print $5 }' Sources/Librari
   xargs dpkg-query -W -f='{"uri":"pkg:deb/'"$ID"'/${Package}@${Version}?arch=${Architecture}"}\n' libc6 |
   sed 's/+/%2B/g' | list)
 compiler=$(swift --version 2>/dev/null | sed -n 's/.*\(Swift version [^ ]* ([^)]*)\).*/\1/p')
+number=$(sed 's/Swift version \([^ ]*\).*/\1/' <<<"$compiler")
 cat >"$made/tender-$version-provenance.json" <<JSON
 {"_type":"https://in-toto.io/Statement/v1","subject":[$subjects],\
 "predicateType":"https://slsa.dev/provenance/v1","predicate":{"buildDefinition":{"buildType":"urn:tender:make-release",\
 "externalParameters":{"commit":"$commit","version":"$version"},\
 "resolvedDependencies":[{"name":"source","digest":{"gitCommit":"$commit"}},\
-{"name":"compiler","annotations":{"version":"$compiler"}},$libraries]},\
+{"name":"compiler","uri":"pkg:generic/swift@$number","annotations":{"version":"$compiler"}},$libraries]},\
 "runDetails":{"builder":{"id":"urn:tender:builder:$ID-${VERSION_ID:-}-$(uname -m)"}}}}
 JSON
 (cd "$made" && sha256sum tender* >"$work/SHA256SUMS")

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A bill of materials in CycloneDX 1.5: `sbom.sh VERSION [PROGRAM]`.
+# A bill of materials in CycloneDX 1.5: `sbom.sh VERSION [PROGRAM [PACKAGES]]`. PACKAGES lists the Debian packages of an
+# image, a name and a version in a line.
 #
 # What is linked into the program comes from the tools that build it, each with the version that it has. What the
 # program requires of a system comes from Sources/Libraries.tsv: no version is known of it but the lowest that is taken.
@@ -28,8 +29,11 @@ case $needed in *libswiftCore*) how=required ;; esac
   [ -z "$program" ] || lowest=$(lowest_glibc "$program")
   [ "$(uname)" != Linux ] ||
     printf 'required\tglibc\t%s\tLGPL-2.1-or-later\tlinked\tlibc6\tthe C library\n' "$lowest"
+  if [ -n "${3:-}" ]; then
+    awk '{ print "in-image\t" $1 "\t" $2 "\t\t\t" $1 "\ta package of the image" }' "$3"
+  fi
   awk -F'\t' '!/^#/ && NF >= 8 { print "required\t" $1 "\t" $2 "\t" $7 "\t" $3 "\t" $5 "\t" $8 }' Sources/Libraries.tsv
-} | awk -F'\t' -v version="$1" '
+} | awk -F'\t' -v version="$1" -v distribution="$(sed -n 's/^ID=//p' /etc/os-release 2>/dev/null)" '
   function property(name, value) {
     if (value != "") properties = properties (properties ? "," : "") "{\"name\":\"tender:" name "\",\"value\":\"" value "\"}"
   }
@@ -41,12 +45,15 @@ case $needed in *libswiftCore*) how=required ;; esac
   {
     properties = ""
     property("how", $1)
-    scope = $1 == "linked-in" || $5 != "opened" ? "required" : "optional"
+    scope = $1 != "required" || $5 != "opened" ? "required" : "optional"
     printf "%s{\"type\":\"library\",\"bom-ref\":\"%s\",\"name\":\"%s\",", count++ ? "," : "", $2, $2
-    if ($1 == "linked-in") printf "\"version\":\"%s\",", $3
+    if ($1 != "required") printf "\"version\":\"%s\",", $3
     else property("lowest-version", $3)
     if ($1 == "required") property("loaded", $5 == "linked" ? "at start" : $5 == "required" ? "by each command" : "on first use")
     property("debian", $6)
+    address = "pkg:deb/" distribution "/" $6 ($1 == "in-image" ? "@" $3 : "")
+    gsub(/\+/, "%2B", address)
+    if ($6 != "") printf "\"purl\":\"%s\",", address
     printf "\"scope\":\"%s\",\"description\":\"%s\",", scope, $7
     if ($4 ~ / WITH /) printf "\"licenses\":[{\"expression\":\"%s\"}],", $4
     else if ($4 == "curl" || $4 == "blessing" || $4 ~ /^(ISC|MIT|Apache-2.0|PostgreSQL|LGPL-2.1-or-later)$/)

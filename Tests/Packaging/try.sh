@@ -174,6 +174,12 @@ image() {
   wait $! || true
   [ -f "$work/state/tender/journal.db" ] && [ -f "$work/state/.tender.tender-mark" ]
   echo "  the journal and its mark are on the volume"
+  # The volume of a pod is root's, and its group (fsGroup) is the user's. Another group's is refused.
+  VOLUME=$work/pod
+  install -d -o 0 -g 10001 -m 2775 "$VOLUME"
+  expect 0 '"status":"succeeded"' tender transact --amount 7 --test-card visa --reference POD-1 --json --fields status
+  chgrp 0 "$VOLUME" && chmod 2777 "$VOLUME"
+  expect 16 state_unusable tender transact --amount 7 --test-card visa --reference POD-1 --json
 }
 
 if command -v debootstrap >/dev/null; then

@@ -20,7 +20,7 @@ import Testing
       )
       try #require(made.status == 0, "\(made)")
       tarball = String(made.output.split(separator: "\n").last ?? "")
-      sum = String(try run(["sha256sum", tarball]).output.prefix(64))
+      sum = String(try run(["sha256sum", tarball]).output.dropLast())
       let batch = Project.path("Tests/Packaging/smoke.jsonl")
       try FileManager.default.copyItem(atPath: batch, toPath: home.path + "/smoke.jsonl")
     }
@@ -56,6 +56,8 @@ import Testing
           "HOME": home.path, "PATH": "/usr/bin:/bin", "TMPDIR": home.path,
           "TENDER_TARBALL": tarball, "TENDER_SHA256": sum, "TENDER_BATCH": "smoke.jsonl",
           "TENDER_REPORT": "tender.xml",
+          // A runner's, which must not matter.
+          "TENDER_ENV": "sandbox", "TENDER_JOURNAL": "postgresql://shop@127.0.0.1:1/shop",
         ]
       )
     }
@@ -87,6 +89,7 @@ import Testing
     let made = try job.run(["sh", "-c", Self.commands(of: "gitlab.yml")])
     #expect(made.status == 0, "\(made.output)")
     #expect(job.report?.contains("tests=\"4\" failures=\"0\"") == true, "\(job.report ?? "none")")
+    #expect(try job.run(["sh", "-c", "ls -d tmp.* .local"]).output.contains("tmp.") == false)
   }
 
   @Test(.timeLimit(.minutes(1))) func `a job fails on another tarball, and on a failed line`()
@@ -115,8 +118,24 @@ import Testing
     let name = URL(filePath: job.tarball).lastPathComponent
     let folder = String(name.dropLast(".tar.gz".count))
     #expect(try job.run(["tar", "-xzf", job.tarball]).status == 0)
-    let install = ["sh", "-c", "umask 022; PREFIX=$HOME/there \(folder)/install.sh"]
-    for _ in 1...2 { #expect(try job.run(install).status == 0) }
+    // From another folder, through a link, with a careless umask. The second one replaces the first.
+    let install = [
+      "sh", "-c", "umask $0; ln -sf \(folder)/install.sh there.sh; PREFIX=there ./there.sh",
+    ]
+    for umask in ["077", "000"] {
+      let made = try job.run(install + [umask])
+      #expect(made.status == 0, "\(made.output)")
+      let rights = try job.run([
+        "sh", "-c", "stat -c %a there/bin there/bin/tender there/share/man/man1/*",
+      ])
+      #expect(rights.output.hasPrefix("755\n755\n644\n"), "\(rights.output)")
+    }
+    // A program that cannot be replaced is a failure, and leaves nothing.
+    let refused = try job.run([
+      "sh", "-c", "mkdir -p full/bin/tender/x && PREFIX=full ./there.sh && ls",
+    ])
+    #expect(refused.status != 0, "\(refused.output)")
+    #expect(try job.run(["sh", "-c", "ls -A full/bin"]).output == "tender\n")
     let installed = try job.run(["sh", "-c", "cd there && find . -type f -perm -u=x && ls share/*"])
     #expect(installed.output.hasPrefix("./bin/tender\n"), "\(installed.output)")
     for part in ["man1", "completions", "site-functions", "vendor_completions.d", "tender"] {
