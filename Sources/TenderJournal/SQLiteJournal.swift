@@ -43,7 +43,7 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
   }
 
   /// One thread opens a shared journal at a time. The first one prepares it for all.
-  private static let opening = WriterTurn()
+  private static let opening = ThreadLock()
 
   /// Opens `journal.db` and `journal.lock` in a folder, and creates them if they are missing.
   ///
