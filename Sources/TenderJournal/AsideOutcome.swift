@@ -16,6 +16,8 @@ struct AsideOutcome {
   /// The payment with only its changed operations.
   private(set) var payment: Payment
   private let row: Int
+  /// When the payment's first operation was recorded. It tells the payment from a later one with its reference.
+  private let first: Int
   /// The database's version that it replaces.
   let over: Int
   let sequence: Int
@@ -43,6 +45,7 @@ struct AsideOutcome {
     )
     prepared = Set(operations.filter { $0.preparation != nil || $0.isSealed }.map(\.sequence))
     row = payment.row
+    first = payment.operations.first?.createdAt ?? 0
     over = earlier?.over ?? payment.version
     self.sequence = sequence
     self.note = note
@@ -52,18 +55,21 @@ struct AsideOutcome {
   /// Reads an entry for a journal with this name; nil if it is invalid or of another journal.
   init?(_ entry: JSON, in name: String) {
     guard entry["journal"]?.text == name, let row = entry["row"]?.wholeNumber,
+      let first = entry["first"]?.wholeNumber,
       let over = entry["over"]?.wholeNumber, let note = entry["note"]?.text,
       let found = entry["payment"]?.object.flatMap(PaymentRow.payment),
       let sequence = entry["sequence"]?.wholeNumber
     else { return nil }
-    (payment, self.row, self.over, self.sequence) = (found, row, over, sequence)
+    (payment, self.row, self.first) = (found, row, first)
+    (self.over, self.sequence) = (over, sequence)
     (self.note, by) = (note, entry["by"]?.text ?? "")
     prepared = Set((entry["prepared"]?.array ?? []).compactMap(\.wholeNumber))
   }
 
   func entry(in name: String) -> JSON {
     [
-      "journal": .string(name), "row": .integer(row), "over": .integer(over),
+      "journal": .string(name), "row": .integer(row), "first": .integer(first),
+      "over": .integer(over),
       "sequence": .integer(sequence), "note": .string(note), "by": .string(by),
       "prepared": .array(prepared.sorted().map(JSON.integer)),
       "payment": .object(PaymentRow.object(payment)),
@@ -73,9 +79,7 @@ struct AsideOutcome {
   /// Returns how much of this outcome a payment of a database has. `found` is the payment of the reference,
   /// or nil.
   func standing(in found: Payment?) -> Standing {
-    // A payment keeps its first operation. The time of the payment itself changes with a new attempt.
-    guard let found, found.key == key,
-      found.operations.first?.createdAt == payment.operations.first?.createdAt,
+    guard let found, found.key == key, found.operations.first?.createdAt == first,
       found.version >= over
     else { return .forgot }
     guard found.version != over, let current = found[sequence] else { return .lacks }

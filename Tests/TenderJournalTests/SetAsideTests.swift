@@ -110,6 +110,32 @@ import Testing
     #expect(try open().verify() == [])
   }
 
+  /// Its entry has only the refund, which was begun after the payment.
+  @Test func `takes the outcome of a later operation in`() throws {
+    let path = state.appending(path: "journal.db").path
+    let other = try Database(path: path)
+    do {
+      let journal = try open(patience: 20)
+      var written = try pay("A", journal)
+      clock.advance(60_000)
+      let refund = written.append(Operation(.refund, amount: 100, at: clock.now))
+      written = try journal.open(written)
+      try written.change(refund) { $0.state = .sent(.init(at: 0, moment: nil)) }
+      try journal.update(&written, refund, note: "sent", .power)
+      try other.execute("BEGIN IMMEDIATE")
+      try written.change(refund) { $0.state = .succeeded }
+      try journal.setAside(&written, refund, note: "outcome")
+    }
+    #expect(try open(patience: 20).payment("A")?.state.status == .partiallyRefunded)
+    try other.execute("ROLLBACK")
+    let found = try #require(try open().payment("A"))
+    #expect(found.state.status == .partiallyRefunded)
+    #expect(try open().history(of: found).last?.note == "outcome")
+    let stored = try Database(path: path).first("SELECT state FROM operation WHERE sequence = 2")
+    #expect(stored == [.text("succeeded")])
+    #expect(try open().verify() == [])
+  }
+
   /// Several processes open the journal at once, and one of them is faster.
   @Test func `goes on with what another has taken in`() throws {
     let journal = try open(patience: 20)
