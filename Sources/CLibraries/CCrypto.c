@@ -11,15 +11,6 @@
 #include <openssl/pem.h>
 #include <string.h>
 
-#ifdef __APPLE__
-#define LIBRARY "libcrypto.3.dylib"
-#else
-#define LIBRARY "libcrypto.so.3"
-#endif
-
-/// The lowest tested version (Libraries.tsv).
-#define LOWEST "3.0.0"
-
 #define FUNCTIONS(F) \
   F(EVP_Digest) F(EVP_sha1) F(EVP_sha512) F(BIO_new_mem_buf) F(BIO_free) \
   F(PEM_read_bio_PrivateKey) F(PEM_read_bio_PUBKEY) F(EVP_PKEY_free) F(EVP_PKEY_get_group_name) \
@@ -40,14 +31,9 @@ static const char *const names[] = {FUNCTIONS(NAME)};
 static const char *version(void) { return api.OpenSSL_version(OPENSSL_VERSION_STRING); }
 
 const char *tender_crypto_open(void) {
-  static struct library library = {
-      .files = {LIBRARY},
-      .not_found = "libcrypto could not be opened (" LIBRARY
-                   "): install it with `apt-get install libssl3` or `brew install openssl@3`",
-      .incomplete = "libcrypto is too old: a function that tender needs is missing in " LIBRARY,
-      .name = "libcrypto", .lowest = LOWEST, .version = version,
-      .names = names, .count = sizeof names / sizeof *names, .functions = &api,
-  };
+  static struct library library = LIBRARY(
+      "libcrypto", "3.0.0", "libssl3", "openssl@3", NULL,
+      FILES(("libcrypto.so.3"), ("libcrypto.3.dylib")));
   return tender_library_open(&library);
 }
 

@@ -4,15 +4,6 @@
 
 #include "Library.h"
 
-#ifdef __APPLE__
-#define LIBRARY "libcurl.4.dylib"
-#else
-#define LIBRARY "libcurl.so.4"
-#endif
-
-/// The lowest tested version (Libraries.tsv).
-#define LOWEST "7.74.0"
-
 #define FUNCTIONS(F) \
   F(curl_global_init) F(curl_easy_init) F(curl_easy_cleanup) F(curl_easy_reset) \
   F(curl_easy_perform) F(curl_multi_init) F(curl_multi_cleanup) F(curl_multi_setopt) \
@@ -31,14 +22,9 @@ static const char *begin(void) {
 }
 
 const char *tender_curl_open(void) {
-  static struct library library = {
-      .files = {LIBRARY},
-      .not_found = "libcurl could not be opened (" LIBRARY
-                   "): install it with `apt-get install libcurl4` or `brew install curl`",
-      .incomplete = "libcurl is too old: a function that tender needs is missing in " LIBRARY,
-      .name = "libcurl", .lowest = LOWEST, .version = version, .begin = begin,
-      .names = names, .count = sizeof names / sizeof *names, .functions = &api,
-  };
+  static struct library library = LIBRARY(
+      "libcurl", "7.74.0", "libcurl4", "curl", begin,
+      FILES(("libcurl.so.4"), ("libcurl.4.dylib")));
   return tender_library_open(&library);
 }
 

@@ -12,15 +12,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#ifdef __APPLE__
-#define LIBRARY "libmicrohttpd.12.dylib"
-#else
-#define LIBRARY "libmicrohttpd.so.12"
-#endif
-
-/// The lowest tested version (Libraries.tsv).
-#define LOWEST "0.9.72"
-
 /// One connection.
 struct entry {
   int socket;
@@ -52,15 +43,9 @@ static const char *const names[] = {FUNCTIONS(NAME)};
 static const char *version(void) { return api.MHD_get_version(); }
 
 const char *tender_httpd_open(void) {
-  static struct library library = {
-      .files = {LIBRARY},
-      .not_found = "libmicrohttpd could not be opened (" LIBRARY
-                   "): install it with `apt-get install libmicrohttpd12` or "
-                   "`brew install libmicrohttpd`",
-      .incomplete = "libmicrohttpd is too old: a function that tender needs is missing in " LIBRARY,
-      .name = "libmicrohttpd", .lowest = LOWEST, .version = version,
-      .names = names, .count = sizeof names / sizeof *names, .functions = &api,
-  };
+  static struct library library = LIBRARY(
+      "libmicrohttpd", "0.9.72", "libmicrohttpd12", "libmicrohttpd", NULL,
+      FILES(("libmicrohttpd.so.12"), ("libmicrohttpd.12.dylib")));
   return tender_library_open(&library);
 }
 

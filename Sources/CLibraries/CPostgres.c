@@ -15,19 +15,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// The lowest tested version (Libraries.tsv), which is the first with all functions.
-#define LOWEST "14.0"
-
-#ifdef __APPLE__
-#define FILES                                                   \
-  "libpq.5.dylib", "/opt/homebrew/opt/libpq/lib/libpq.5.dylib", \
-      "/usr/local/opt/libpq/lib/libpq.5.dylib"
-#else
-#define FILES "libpq.so.5"
-#endif
-
-#define TOO_OLD "libpq is too old: tender needs " LOWEST " or later"
-
 static struct tender_pq_functions api;
 
 static const char *const names[] = {
@@ -43,14 +30,11 @@ static const char *version(void) {
 }
 
 const struct tender_pq_functions *tender_pq_open(const char **why) {
-  static struct library library = {
-      .files = {FILES},
-      .not_found = "libpq could not be opened, which a journal on PostgreSQL needs: install it with "
-                   "`apt-get install libpq5` or `brew install libpq`",
-      .incomplete = TOO_OLD,
-      .name = "libpq", .lowest = LOWEST, .version = version,
-      .names = names, .count = sizeof names / sizeof *names, .functions = &api,
-  };
+  static struct library library = LIBRARY(
+      "libpq", "14.0", "libpq5", "libpq", NULL,
+      FILES(("libpq.so.5"),
+            ("libpq.5.dylib", "/opt/homebrew/opt/libpq/lib/libpq.5.dylib",
+             "/usr/local/opt/libpq/lib/libpq.5.dylib")));
   *why = tender_library_open(&library);
   return *why ? NULL : &api;
 }

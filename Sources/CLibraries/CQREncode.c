@@ -2,15 +2,6 @@
 
 #include "Library.h"
 
-#ifdef __APPLE__
-#define LIBRARY "libqrencode.4.dylib"
-#else
-#define LIBRARY "libqrencode.so.4"
-#endif
-
-/// The lowest tested version (Libraries.tsv).
-#define LOWEST "4.0.0"
-
 // The library's structure has these three members in this order (qrencode.h, version 4).
 #define FUNCTIONS(F) \
   F(struct tender_qr *, QRcode_encodeString8bit, (const char *, int, int)) \
@@ -23,14 +14,9 @@ static const char *const names[] = {FUNCTIONS(TYPED_NAME)};
 static const char *version(void) { return api.QRcode_APIVersionString(); }
 
 const char *tender_qr_open(void) {
-  static struct library library = {
-      .files = {LIBRARY},
-      .not_found = "libqrencode could not be opened (" LIBRARY
-                   "): install it with `apt-get install libqrencode4` or `brew install qrencode`",
-      .incomplete = "libqrencode has other functions than version 4",
-      .name = "libqrencode", .lowest = LOWEST, .version = version,
-      .names = names, .count = sizeof names / sizeof *names, .functions = &api,
-  };
+  static struct library library = LIBRARY(
+      "libqrencode", "4.0.0", "libqrencode4", "qrencode", NULL,
+      FILES(("libqrencode.so.4"), ("libqrencode.4.dylib")));
   return tender_library_open(&library);
 }
 

@@ -12,85 +12,59 @@
 #include <sys/syscall.h>
 #endif
 
-#ifdef __APPLE__
-#define FILES "libsqlite3.dylib", "/usr/lib/libsqlite3.dylib"
-#else
-#define FILES "libsqlite3.so.0"
-#endif
+// Functions for this file alone. `sqlite3_temp_directory` is a variable.
+#define OWN_FUNCTIONS(F) \
+  F(sqlite3_bind_text) F(sqlite3_config) F(sqlite3_db_config) F(sqlite3_file_control) \
+  F(sqlite3_libversion) F(sqlite3_mprintf) F(sqlite3_temp_directory) F(sqlite3_vfs_find)
 
-/// The lowest tested version (Libraries.tsv).
-#define LOWEST "3.40.0"
-
-// `sqlite3_temp_directory` is a variable.
+// Functions that the program calls by their own names: F(result, name, parameters, arguments).
 #define FUNCTIONS(F) \
-  F(sqlite3_bind_int64) F(sqlite3_bind_null) F(sqlite3_bind_text) F(sqlite3_busy_timeout) \
-  F(sqlite3_clear_bindings) F(sqlite3_close_v2) F(sqlite3_column_bytes) F(sqlite3_column_count) \
-  F(sqlite3_column_int64) F(sqlite3_column_text) F(sqlite3_column_type) F(sqlite3_config) \
-  F(sqlite3_db_config) F(sqlite3_errmsg) F(sqlite3_errstr) F(sqlite3_exec) F(sqlite3_file_control) \
-  F(sqlite3_finalize) F(sqlite3_get_autocommit) F(sqlite3_last_insert_rowid) F(sqlite3_libversion) \
-  F(sqlite3_mprintf) F(sqlite3_open_v2) F(sqlite3_prepare_v2) F(sqlite3_reset) F(sqlite3_sleep) \
-  F(sqlite3_step) F(sqlite3_temp_directory) F(sqlite3_vfs_find)
+  F(int, sqlite3_open_v2, (const char *path, sqlite3 **database, int flags, const char *system), \
+    (path, database, flags, system)) \
+  F(int, sqlite3_close_v2, (sqlite3 *database), (database)) \
+  F(int, sqlite3_busy_timeout, (sqlite3 *database, int milliseconds), (database, milliseconds)) \
+  F(int, sqlite3_sleep, (int milliseconds), (milliseconds)) \
+  F(int, sqlite3_get_autocommit, (sqlite3 *database), (database)) \
+  F(sqlite3_int64, sqlite3_last_insert_rowid, (sqlite3 *database), (database)) \
+  F(const char *, sqlite3_errmsg, (sqlite3 *database), (database)) \
+  F(const char *, sqlite3_errstr, (int problem), (problem)) \
+  F(int, sqlite3_exec, \
+    (sqlite3 *database, const char *script, int (*row)(void *, int, char **, char **), void *context, \
+     char **message), \
+    (database, script, row, context, message)) \
+  F(int, sqlite3_prepare_v2, \
+    (sqlite3 *database, const char *text, int length, sqlite3_stmt **statement, const char **rest), \
+    (database, text, length, statement, rest)) \
+  F(int, sqlite3_step, (sqlite3_stmt *statement), (statement)) \
+  F(int, sqlite3_reset, (sqlite3_stmt *statement), (statement)) \
+  F(int, sqlite3_finalize, (sqlite3_stmt *statement), (statement)) \
+  F(int, sqlite3_clear_bindings, (sqlite3_stmt *statement), (statement)) \
+  F(int, sqlite3_bind_null, (sqlite3_stmt *statement, int index), (statement, index)) \
+  F(int, sqlite3_bind_int64, (sqlite3_stmt *statement, int index, sqlite3_int64 number), \
+    (statement, index, number)) \
+  F(int, sqlite3_column_count, (sqlite3_stmt *statement), (statement)) \
+  F(int, sqlite3_column_type, (sqlite3_stmt *statement, int column), (statement, column)) \
+  F(int, sqlite3_column_bytes, (sqlite3_stmt *statement, int column), (statement, column)) \
+  F(sqlite3_int64, sqlite3_column_int64, (sqlite3_stmt *statement, int column), \
+    (statement, column)) \
+  F(const unsigned char *, sqlite3_column_text, (sqlite3_stmt *statement, int column), \
+    (statement, column))
 
-static struct { FUNCTIONS(MEMBER) } api;
-static const char *const names[] = {FUNCTIONS(NAME)};
+static struct { FUNCTIONS(TYPED_MEMBER) OWN_FUNCTIONS(MEMBER) } api;
+static const char *const names[] = {FUNCTIONS(TYPED_NAME) OWN_FUNCTIONS(NAME)};
 
 static const char *version(void) { return api.sqlite3_libversion(); }
 
 const char *tender_sqlite_open(void) {
-  static struct library library = {
-      .files = {FILES},
-      .not_found = "SQLite could not be opened (libsqlite3.so.0): install it with "
-                   "`apt-get install libsqlite3-0` or `brew install sqlite`",
-      .incomplete = "SQLite is too old: a function that tender needs is missing",
-      .name = "SQLite", .lowest = LOWEST, .version = version,
-      .names = names, .count = sizeof names / sizeof *names, .functions = &api,
-  };
+  static struct library library = LIBRARY(
+      "SQLite", "3.40.0", "libsqlite3-0", "sqlite", NULL,
+      FILES(("libsqlite3.so.0"), ("libsqlite3.dylib", "/usr/lib/libsqlite3.dylib")));
   return tender_library_open(&library);
 }
 
-int sqlite3_open_v2(const char *path, sqlite3 **database, int flags, const char *system) {
-  return api.sqlite3_open_v2(path, database, flags, system);
-}
-int sqlite3_close_v2(sqlite3 *database) { return api.sqlite3_close_v2(database); }
-int sqlite3_busy_timeout(sqlite3 *database, int milliseconds) {
-  return api.sqlite3_busy_timeout(database, milliseconds);
-}
-int sqlite3_sleep(int milliseconds) { return api.sqlite3_sleep(milliseconds); }
-int sqlite3_get_autocommit(sqlite3 *database) { return api.sqlite3_get_autocommit(database); }
-sqlite3_int64 sqlite3_last_insert_rowid(sqlite3 *database) {
-  return api.sqlite3_last_insert_rowid(database);
-}
-const char *sqlite3_errmsg(sqlite3 *database) { return api.sqlite3_errmsg(database); }
-const char *sqlite3_errstr(int problem) { return api.sqlite3_errstr(problem); }
-int sqlite3_exec(sqlite3 *database, const char *script, int (*row)(void *, int, char **, char **),
-                 void *context, char **message) {
-  return api.sqlite3_exec(database, script, row, context, message);
-}
-int sqlite3_prepare_v2(sqlite3 *database, const char *text, int length, sqlite3_stmt **statement,
-                       const char **rest) {
-  return api.sqlite3_prepare_v2(database, text, length, statement, rest);
-}
-int sqlite3_step(sqlite3_stmt *statement) { return api.sqlite3_step(statement); }
-int sqlite3_reset(sqlite3_stmt *statement) { return api.sqlite3_reset(statement); }
-int sqlite3_finalize(sqlite3_stmt *statement) { return api.sqlite3_finalize(statement); }
-int sqlite3_clear_bindings(sqlite3_stmt *statement) { return api.sqlite3_clear_bindings(statement); }
-int sqlite3_bind_null(sqlite3_stmt *statement, int index) { return api.sqlite3_bind_null(statement, index); }
-int sqlite3_bind_int64(sqlite3_stmt *statement, int index, sqlite3_int64 number) {
-  return api.sqlite3_bind_int64(statement, index, number);
-}
-int sqlite3_column_count(sqlite3_stmt *statement) { return api.sqlite3_column_count(statement); }
-int sqlite3_column_type(sqlite3_stmt *statement, int column) {
-  return api.sqlite3_column_type(statement, column);
-}
-int sqlite3_column_bytes(sqlite3_stmt *statement, int column) {
-  return api.sqlite3_column_bytes(statement, column);
-}
-sqlite3_int64 sqlite3_column_int64(sqlite3_stmt *statement, int column) {
-  return api.sqlite3_column_int64(statement, column);
-}
-const unsigned char *sqlite3_column_text(sqlite3_stmt *statement, int column) {
-  return api.sqlite3_column_text(statement, column);
-}
+#define FORWARD(result, name, parameters, arguments) \
+  result name parameters { return api.name arguments; }
+FUNCTIONS(FORWARD)
 
 /// Maps a part of the shared index of a log, with a block on the disk for each of its bytes.
 ///

@@ -5,27 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifdef __APPLE__
-#define FILES \
-  "libsodium.23.dylib", "/opt/homebrew/opt/libsodium/lib/libsodium.dylib", \
-      "/usr/local/opt/libsodium/lib/libsodium.dylib"
-#else
-#define FILES "libsodium.so.23", "libsodium.so.26"
-#endif
-
-/// The lowest tested version (Libraries.tsv).
-#define LOWEST "1.0.18"
-
-#define FUNCTION_MEMBER(result, name, parameters, arguments) TYPED_MEMBER(result, name, parameters)
-#define FUNCTION_NAME(result, name, parameters, arguments) #name,
-
 static struct {
-  TENDER_SODIUM_FUNCTIONS(FUNCTION_MEMBER)
+  TENDER_SODIUM_FUNCTIONS(TYPED_MEMBER)
   int (*sodium_init)(void);
   const char *(*sodium_version_string)(void);
 } api;
 static const char *const names[] = {
-    TENDER_SODIUM_FUNCTIONS(FUNCTION_NAME) "sodium_init", "sodium_version_string"};
+    TENDER_SODIUM_FUNCTIONS(TYPED_NAME) "sodium_init", "sodium_version_string"};
 
 static const char *version(void) { return api.sodium_version_string(); }
 
@@ -36,14 +22,11 @@ static const char *begin(void) {
 static int is_open;
 
 const char *tender_sodium_open(void) {
-  static struct library library = {
-      .files = {FILES},
-      .not_found = "libsodium could not be opened (libsodium.so.23): install it with "
-                   "`apt-get install libsodium23` or `brew install libsodium`",
-      .incomplete = "libsodium is too old: a function that tender needs is missing",
-      .name = "libsodium", .lowest = LOWEST, .version = version, .begin = begin,
-      .names = names, .count = sizeof names / sizeof *names, .functions = &api,
-  };
+  static struct library library = LIBRARY(
+      "libsodium", "1.0.18", "libsodium23", "libsodium", begin,
+      FILES(("libsodium.so.23", "libsodium.so.26"),
+            ("libsodium.23.dylib", "/opt/homebrew/opt/libsodium/lib/libsodium.dylib",
+             "/usr/local/opt/libsodium/lib/libsodium.dylib")));
   const char *problem = tender_library_open(&library);
   if (!problem) __atomic_store_n(&is_open, 1, __ATOMIC_RELEASE);
   return problem;

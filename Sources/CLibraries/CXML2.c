@@ -5,16 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifdef __APPLE__
-#define FILES "libxml2.2.dylib", "/usr/lib/libxml2.2.dylib"
-#else
-// The functions used here are the same in both series.
-#define FILES "libxml2.so.2", "libxml2.so.16"
-#endif
-
-/// The lowest tested version (Libraries.tsv).
-#define LOWEST "2.9.10"
-
 // XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NONET | XML_PARSE_COMPACT
 #define OPTIONS (32 | 64 | 2048 | 65536)
 
@@ -45,14 +35,10 @@ static const char *version(void) {
 }
 
 const char *tender_xml_open(void) {
-  static struct library library = {
-      .files = {FILES},
-      .not_found = "libxml2 could not be opened (libxml2.so.2): install it with "
-                   "`apt-get install libxml2` or `brew install libxml2`",
-      .incomplete = "libxml2 is too old: a function that tender needs is missing",
-      .name = "libxml2", .lowest = LOWEST, .version = version,
-      .names = names, .count = sizeof names / sizeof *names, .functions = &api,
-  };
+  // The functions used here are the same in both series.
+  static struct library library = LIBRARY(
+      "libxml2", "2.9.10", "libxml2", "libxml2", NULL,
+      FILES(("libxml2.so.2", "libxml2.so.16"), ("libxml2.2.dylib", "/usr/lib/libxml2.2.dylib")));
   return tender_library_open(&library);
 }
 

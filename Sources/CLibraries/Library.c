@@ -11,13 +11,17 @@ static const char *attempt(struct library *library) {
   void *opened = NULL;
   for (size_t i = 0; !opened && i < 3 && library->files[i]; i++)
     opened = dlopen(library->files[i], RTLD_LAZY | RTLD_LOCAL);
-  if (!opened)
-    return library->not_found;
+  if (!opened) {
+    snprintf(library->text, sizeof library->text,
+             "%s could not be opened (%s): install it with `apt-get install %s` or `brew install %s`",
+             library->name, library->files[0], library->debian, library->brew);
+    return library->text;
+  }
+  int is_whole = 1;
   void **functions = library->functions;
   for (size_t i = 0; i < library->count; i++)
-    if (!(functions[i] = dlsym(opened, library->names[i])))
-      return library->incomplete;
-  const char *version = library->version();
+    is_whole &= !!(functions[i] = dlsym(opened, library->names[i]));
+  const char *version = is_whole ? library->version() : "0";
   if (!tender_system_is_version(version, library->lowest)) {
     snprintf(library->text, sizeof library->text, "%s is too old: tender needs %s or later", library->name,
              library->lowest);

@@ -6,15 +6,16 @@
 
 #include <stddef.h>
 
-/// A library, its needed functions, and the messages if it cannot be used.
+/// A library and its needed functions.
 struct library {
+  const char *name;
+  /// The lowest tested version (Libraries.tsv). It has all the functions.
+  const char *lowest;
+  /// The packages to install: Debian's and Homebrew's.
+  const char *debian, *brew;
   /// File names, tried in order.
   const char *files[3];
-  const char *name;
-  const char *not_found;
-  const char *incomplete;
-  /// The lowest tested version, and the function that returns the version of the opened library.
-  const char *lowest;
+  /// Returns the version of the opened library.
   const char *(*version)(void);
   /// Initializes the library. Returns NULL, or the reason why it cannot be used. NULL if there is nothing to do.
   const char *(*begin)(void);
@@ -24,10 +25,27 @@ struct library {
   void *functions;
   int is_tried;
   const char *problem;
-  /// The message if it is too old; its name and version once it is open.
-  char text[80];
+  /// The reason why it cannot be used; its name and version once it is open.
+  char text[160];
   struct library *next;
 };
+
+/// The values of a library whose functions are `api` and `names`, and whose version `version` returns. FILES is
+/// the last argument.
+#define LIBRARY(library_name, lowest_version, debian_package, brew_package, begin_or_null, ...) \
+  { \
+    .name = library_name, .lowest = lowest_version, .debian = debian_package, .brew = brew_package, \
+    .begin = begin_or_null, .files = {__VA_ARGS__}, .version = version, .names = names, \
+    .count = sizeof names / sizeof *names, .functions = &api, \
+  }
+
+/// The file names on this system, from a list for Linux and one for macOS, each in parentheses.
+#ifdef __APPLE__
+#define FILES(linux_names, apple_names) UNWRAPPED apple_names
+#else
+#define FILES(linux_names, apple_names) UNWRAPPED linux_names
+#endif
+#define UNWRAPPED(...) __VA_ARGS__
 
 /// Opens a library once. Returns NULL, or the reason why it cannot be used.
 const char *tender_library_open(struct library *library);
@@ -37,8 +55,8 @@ const char *tender_library_open(struct library *library);
 #define MEMBER(name) __typeof__(name) *name;
 #define NAME(name) #name,
 
-// The same without a header: F(result, name, parameters).
-#define TYPED_MEMBER(result, name, parameters) result(*name) parameters;
-#define TYPED_NAME(result, name, parameters) #name,
+// The same without a header: F(result, name, parameters), or with the arguments of a call behind them.
+#define TYPED_MEMBER(result, name, parameters, ...) result(*name) parameters;
+#define TYPED_NAME(result, name, parameters, ...) #name,
 
 #endif

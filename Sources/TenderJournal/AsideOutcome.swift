@@ -16,8 +16,10 @@ struct AsideOutcome {
   /// The payment with only its changed operations.
   private(set) var payment: Payment
   private let row: Int
-  /// The database's version that it replaces; nil for an entry of version 1.
-  let over: Int?
+  /// When the payment's first operation was recorded. It tells the payment from a later one with its reference.
+  private let first: Int
+  /// The database's version that it replaces.
+  let over: Int
   let sequence: Int
   /// The operations, by sequence, whose stored preparations stay.
   private let prepared: Set<Int>
@@ -43,44 +45,31 @@ struct AsideOutcome {
     )
     prepared = Set(operations.filter { $0.preparation != nil || $0.isSealed }.map(\.sequence))
     row = payment.row
+    first = payment.operations.first?.createdAt ?? 0
     over = earlier?.over ?? payment.version
     self.sequence = sequence
     self.note = note
     self.by = by
   }
 
-  /// Reads an entry for a journal with this name, also of earlier versions.
+  /// Reads an entry for a journal with this name; nil if it is invalid or of another journal.
   init?(_ entry: JSON, in name: String) {
     guard entry["journal"]?.text == name, let row = entry["row"]?.wholeNumber,
-      let over = entry["over"]?.wholeNumber, let note = entry["note"]?.text
-    else { return nil }
-    (self.row, self.note, by) = (row, note, entry["by"]?.text ?? "")
-    if let values = entry["values"]?.array {
-      guard let attempt = LegacyAttempt(values: values, preparation: nil) else { return nil }
-      payment = attempt.payment
-      self.over = nil
-      sequence = payment.operations.last?.sequence ?? 0
-      let isPrepared = entry["isPrepared"] == true || entry["preparation"] == true
-      prepared = isPrepared ? Set(payment.operations.map(\.sequence)) : []
-      return
-    }
-    var object = entry["payment"]?.object
-    // Earlier files have the operations beside the payment, each with whether its preparation stays.
-    let beside = entry["operations"]?.array
-    if let beside { object?["operations"] = .array(beside) }
-    guard let found = object.flatMap(PaymentRow.payment),
+      let first = entry["first"]?.wholeNumber,
+      let over = entry["over"]?.wholeNumber, let note = entry["note"]?.text,
+      let found = entry["payment"]?.object.flatMap(PaymentRow.payment),
       let sequence = entry["sequence"]?.wholeNumber
     else { return nil }
-    payment = found
-    self.over = over
-    self.sequence = sequence
-    let sequences = beside?.filter { $0["prepared"] == true }.map { $0["sequence"] ?? .null }
-    prepared = Set((sequences ?? entry["prepared"]?.array ?? []).compactMap(\.wholeNumber))
+    (payment, self.row, self.first) = (found, row, first)
+    (self.over, self.sequence) = (over, sequence)
+    (self.note, by) = (note, entry["by"]?.text ?? "")
+    prepared = Set((entry["prepared"]?.array ?? []).compactMap(\.wholeNumber))
   }
 
   func entry(in name: String) -> JSON {
     [
-      "journal": .string(name), "row": .integer(row), "over": .integer(over ?? 0),
+      "journal": .string(name), "row": .integer(row), "first": .integer(first),
+      "over": .integer(over),
       "sequence": .integer(sequence), "note": .string(note), "by": .string(by),
       "prepared": .array(prepared.sorted().map(JSON.integer)),
       "payment": .object(PaymentRow.object(payment)),
@@ -90,12 +79,10 @@ struct AsideOutcome {
   /// Returns how much of this outcome a payment of a database has. `found` is the payment of the reference,
   /// or nil.
   func standing(in found: Payment?) -> Standing {
-    // A payment keeps its first operation. The time of the payment itself changes with a new attempt.
-    guard let found, found.key == key,
-      found.operations.first?.createdAt == payment.operations.first?.createdAt || over == nil,
-      found.version >= over ?? 0, let place = places(in: found)?[sequence]
+    guard let found, found.key == key, found.operations.first?.createdAt == first,
+      found.version >= over
     else { return .forgot }
-    guard found.version != over, let current = found[place] else { return .lacks }
+    guard found.version != over, let current = found[sequence] else { return .lacks }
     // An outcome that is unknown itself adds nothing to a later version.
     return current.isUnknown && payment[sequence]?.isUnknown == false ? .lacks : .knows
   }
@@ -109,32 +96,15 @@ struct AsideOutcome {
     return known
   }
 
-  /// Returns the sequences of these operations in a payment; nil if it lacks them.
-  private func places(in found: Payment) -> [Int: Int]? {
-    let own = payment.operations.map(\.sequence)
-    guard over == nil else { return Dictionary(uniqueKeysWithValues: own.map { ($0, $0) }) }
-    // The attempt and its later operations may have other attempts before and after them now.
-    guard let attempt = payment.attempt,
-      let begin = found.operations.firstIndex(where: {
-        $0.isAttempt && $0.number == attempt.number && $0.createdAt == attempt.createdAt
-      })
-    else { return nil }
-    let round = found.operations[begin...].map(\.sequence).prefix(own.count)
-    return round.count == own.count ? Dictionary(uniqueKeysWithValues: zip(own, round)) : nil
-  }
-
-  /// Adds the outcome to a payment that lacks it, based on the payment's version. Returns the sequence of its
-  /// operation there.
-  func add(to found: inout Payment) throws(Fault) -> Int {
-    let places = places(in: found) ?? [:]
+  /// Adds the outcome to a payment that lacks it, based on the payment's version.
+  func add(to found: inout Payment) throws(Fault) {
     for known in payment.operations {
-      guard let place = places[known.sequence] else { continue }
       // It may have been begun while the database could not store anything.
-      if found[place] == nil { found.append(known) }
+      if found[known.sequence] == nil { found.append(known) }
       let keeps = prepared.contains(known.sequence)
-      try found.change(place) { operation throws(Fault) in
+      try found.change(known.sequence) { operation throws(Fault) in
         var next = known
-        (next.row, next.sequence, next.number) = (operation.row, place, operation.number)
+        (next.row, next.number) = (operation.row, operation.number)
         next.fingerprints = operation.fingerprints
         if keeps, next.preparation == nil {
           (next.preparation, next.isSealed) = (operation.preparation, operation.isSealed)
@@ -147,6 +117,5 @@ struct AsideOutcome {
     if payment.observed != found.observed, let seen = ObservationRow.all(of: payment) {
       found.add(seen)
     }
-    return places[sequence] ?? 0
   }
 }

@@ -101,6 +101,11 @@ package enum OperationRow {
     return object
   }
 
+  /// Returns whether two operations have the same content, and the same place in their payments.
+  static func isSame(_ one: Operation, _ other: Operation) -> Bool {
+    JSON.object(object(one)).canonicalText == JSON.object(object(other)).canonicalText
+  }
+
   /// Reads an operation from JSON; nil if it is invalid.
   static func operation(of object: JSONObject) -> Operation? {
     guard var operation = try? operation(Row(stored, json: object).only(columns)) else {

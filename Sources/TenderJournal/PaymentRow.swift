@@ -123,9 +123,9 @@ package enum PaymentRow {
     return object
   }
 
-  /// Reads a payment from JSON, also from an attempt of a version before 7; nil if it is invalid.
+  /// Reads a payment from JSON; nil if it is invalid.
   package static func payment(of object: JSONObject) -> Payment? {
-    guard let list = object["operations"]?.array else { return LegacyAttempt(object)?.payment }
+    guard let list = object["operations"]?.array else { return nil }
     let operations = list.compactMap { $0.object.flatMap(OperationRow.operation(of:)) }
     guard operations.count == list.count, !operations.isEmpty else { return nil }
     let row = Row(stored, json: object).only(columns)
@@ -151,60 +151,23 @@ extension Payment {
     return shown
   }
 
-  /// Returns the payment with the attempts of another one with the same reference; nil if two attempts with
-  /// one number differ in content.
+  /// Returns the payment with the later attempts of another one with the same reference; nil if an attempt
+  /// that both have differs in content.
   package func merged(with other: Payment) -> Payment? {
-    var rounds: [Int: [Operation]] = [:]
-    for list in [Self.rounds(of: self), Self.rounds(of: other)] {
-      for (number, round) in list {
-        guard rounds[number].map({ Self.isSame($0, round) }) ?? true else { return nil }
-        rounds[number] = rounds[number] ?? round
-      }
-    }
-    var made: [Operation] = []
-    for (_, round) in rounds.sorted(by: { $0.key < $1.key }) {
-      for var operation in round {
-        operation.sequence = made.count + 1
-        if !operation.isAttempt {
-          let alike = made.filter {
-            !$0.isAttempt
-              && ($0.kind == operation.kind || $0.isReversal && operation.isReversal)
-          }
-          operation.number = (alike.map(\.number).max() ?? 0) + 1
-        }
-        made.append(operation)
-      }
-    }
-    let isNewer = (other.attempt?.number ?? 0) > (attempt?.number ?? 0)
-    var seen = isNewer ? other.observed : observed
+    let isLonger = other.operations.count > operations.count
+    let (longer, shorter) = isLonger ? (other, self) : (self, other)
+    let added = longer.operations.dropFirst(shorter.operations.count)
+    // An attempt that both have is compared with all its later operations.
+    guard added.first?.isAttempt ?? true,
+      zip(longer.operations, shorter.operations).allSatisfy({ OperationRow.isSame($0, $1) })
+    else { return nil }
+    var seen = longer.observed
     seen.isRevoked = observed.isRevoked || other.observed.isRevoked
-    var merged = (isNewer ? other : self).with(made, seen)
+    // The secrets of known operations are only in this payment.
+    var merged = longer.with(isLonger ? operations + added : operations, seen)
     (merged.row, merged.version) = (row, version)
     merged.updatedAt = max(updatedAt, other.updatedAt)
     return merged
-  }
-
-  /// Returns each attempt with its later operations, by the attempt's number.
-  private static func rounds(of payment: Payment) -> [Int: [Operation]] {
-    var rounds: [Int: [Operation]] = [:]
-    var number = 0
-    for operation in payment.operations {
-      if operation.isAttempt { number = operation.number }
-      rounds[number, default: []].append(operation)
-    }
-    return rounds
-  }
-
-  private static func isSame(_ one: [Operation], _ other: [Operation]) -> Bool {
-    one.count == other.count
-      && zip(one, other).allSatisfy { one, other in
-        let objects = [one, other].map { operation in
-          var object = OperationRow.object(operation)
-          for name in ["sequence", "number"] { object[name] = nil }
-          return JSON.object(object).canonicalText
-        }
-        return objects[0] == objects[1]
-      }
   }
 }
 

@@ -202,9 +202,6 @@ package struct Row: Sendable {
 
   func number(_ name: String) -> Int? { self[name].integer }
 
-  /// Returns whether a column's value is 1.
-  func flag(_ name: String) -> Bool { number(name) == 1 }
-
   /// Returns the time in a column, in milliseconds since 1970; 0 if there is none.
   func time(_ name: String) -> Int { self[name].time }
 
@@ -299,6 +296,19 @@ extension Database.Value {
 }
 
 extension Fault {
+  /// A version before the first release wrote the journal.
+  ///
+  /// Its payments are not read, so a reference may be in it. The hint must not lead to a new journal before its
+  /// payments are finished.
+  static func older(_ place: String, version: Int) -> Fault {
+    .state(
+      "journal_older",
+      "the journal in \(place) has version \(version), from before the first release; nothing was sent",
+      "finish its payments with the program that wrote it. Another journal does not know them: there, "
+        + "their references would be charged again"
+    )
+  }
+
   /// A newer version or another program wrote the row.
   static let unreadableRow = Fault.state(
     "state_unusable",

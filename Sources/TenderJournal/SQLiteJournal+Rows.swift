@@ -11,7 +11,7 @@ extension SQLiteJournal {
 
     private init(_ name: String, _ columns: Columns, of owner: [String] = ["payment"]) {
       self.name = name
-      insertion = SQLiteJournal.insertion(name, ["row"] + owner + columns.names + ["sum"])
+      insertion = SQLiteJournal.insertion(name, owner + columns.names + ["sum"])
     }
 
     static let payment = Table("payment", PaymentRow.columns, of: [])
@@ -26,16 +26,15 @@ extension SQLiteJournal {
 
   private static let insertionOfLine = insertion("event", EventRow.columns.names + ["link"])
 
-  /// Writes a new row with its checksum. Returns its number, which is chosen if `row` is nil.
+  /// Writes a new row with its checksum. Returns its number.
   @discardableResult
   func insert(
     _ table: Table,
     _ values: Row,
     _ sum: String,
-    of payment: Int? = nil,
-    row: Int? = nil
+    of payment: Int? = nil
   ) throws(Fault) -> Int {
-    let own = [Database.Value(row)] + (payment.map { [.integer($0)] } ?? [])
+    let own = payment.map { [Database.Value.integer($0)] } ?? []
     try database.query(table.insertion, own + values.values + [.text(sum)])
     return database.lastRow
   }
@@ -79,15 +78,8 @@ extension SQLiteJournal {
   func addLine(_ payment: Int, _ entry: HistoryEntry, _ sum: String?) throws(Fault) {
     let last = try database.first("SELECT line, link FROM event ORDER BY line DESC LIMIT 1")
     let row = EventRow.values((last?[0].integer ?? 0) + 1, payment, entry, sum)
-    try append(row, after: last?[1].text)
-  }
-
-  /// Adds a line after the link of the one before. Returns the link of the new line.
-  @discardableResult
-  func append(_ row: Row, after link: String?) throws(Fault) -> String {
-    let own = row.sum([link])
-    try database.query(Self.insertionOfLine, row.values + [.text(own)])
-    return own
+    let link = row.sum([last?[1].text])
+    try database.query(Self.insertionOfLine, row.values + [.text(link)])
   }
 
   /// Adds a line about the journal itself, at a time in milliseconds since 1970.

@@ -1,11 +1,15 @@
-import TenderModel
+package import TenderModel
 import TenderSystem
 
 /// Creates the tables, or upgrades them to this version.
 extension SQLiteJournal {
   /// The version of the tables. Each change raises it, also an added column. A file with a higher version is
   /// refused.
-  static let version = 7 + StoredTables.added
+  static let version = firstVersion + StoredTables.added
+
+  /// The version of the first tables with operations. A file with a lower one is refused: its payments have
+  /// another form, and no released version wrote it.
+  static let firstVersion = 7
 
   func create() throws(Fault) {
     // This must be set before the first page is written, so that pruning can shrink the file.
@@ -14,7 +18,7 @@ extension SQLiteJournal {
     try database.transaction { () throws(Fault) in
       // Another process may have created them first.
       guard try number("PRAGMA user_version") == 0 else { return }
-      try database.execute(Self.tables + Self.sealing)
+      try database.execute(Self.tables)
       try database.query(
         "INSERT INTO journal (name, forgotten) VALUES (lower(hex(randomblob(16))), 0)"
       )
@@ -22,6 +26,26 @@ extension SQLiteJournal {
     }
     // The tables are moved to the database file. So a copy of that file alone is recognized as a copy.
     _ = try database.first("PRAGMA wal_checkpoint(PASSIVE)")
+  }
+
+  /// Upgrades a file of an older version in one transaction: it gets the columns that it lacks.
+  func migrate() throws(Fault) {
+    try database.transaction { () throws(Fault) in
+      // Another process may have upgraded it first, to this version or to a newer one.
+      guard try number("PRAGMA user_version") ?? 0 < Self.version else { return }
+      for table in StoredTables.all { try addColumns(table.columns, to: table.name) }
+      try database.execute("PRAGMA user_version = \(Self.version)")
+    }
+  }
+
+  /// Adds the columns that were added later and that a table lacks.
+  package func addColumns(_ columns: Columns, to table: String) throws(Fault) {
+    let found = try database.all("SELECT name FROM pragma_table_info(?)", [.text(table)])
+    let known = Set(found.compactMap(\.[0].text))
+    for name in columns.added where !known.contains(name) {
+      let definition = Self.dialect.definition(name, columns)
+      try database.execute("ALTER TABLE \(table) ADD COLUMN \(definition)")
+    }
   }
 
   /// All objects of the file, and `event_by_who`, an index in the first files of this version.
@@ -35,8 +59,8 @@ extension SQLiteJournal {
   /// The tables. The lines of the history have consecutive numbers.
   ///
   /// In `journal`, `loss` is how a loss was found, and `copied` is when the file was written as a copy.
-  /// `place` is where the file was last opened, and when it was created. `earlier_line` and `earlier_link`
-  /// are the newest line of a version before 7.
+  /// `place` is where the file was last opened, and when it was created. `fresh` and `burnt` have the unused
+  /// and the used sealing keys.
   static let tables = """
     CREATE TABLE payment (
       row INTEGER PRIMARY KEY, \(dialect.list(PaymentRow.columns)), sum TEXT NOT NULL,
@@ -53,14 +77,13 @@ extension SQLiteJournal {
     CREATE TABLE event (
       line INTEGER PRIMARY KEY, \(dialect.list(EventRow.columns, without: "line")), link TEXT NOT NULL
     );
-    CREATE TABLE IF NOT EXISTS preparation (row INTEGER PRIMARY KEY, text TEXT NOT NULL);
+    CREATE TABLE preparation (row INTEGER PRIMARY KEY, text TEXT NOT NULL);
     CREATE TABLE term (
       text TEXT NOT NULL, created INTEGER NOT NULL, payment INTEGER NOT NULL,
       PRIMARY KEY (text, created, payment)
     ) WITHOUT ROWID;
     CREATE TABLE journal (
-      name TEXT NOT NULL, forgotten INTEGER NOT NULL, loss TEXT, copied INTEGER, place TEXT,
-      earlier_line INTEGER, earlier_link TEXT
+      name TEXT NOT NULL, forgotten INTEGER NOT NULL, loss TEXT, copied INTEGER, place TEXT
     );
     CREATE INDEX payment_by_time ON payment (created);
     CREATE INDEX payment_by_status ON payment (status, created) WHERE \(settledStatus);
@@ -69,7 +92,9 @@ extension SQLiteJournal {
     CREATE INDEX operation_of_payment ON operation (payment);
     CREATE INDEX operation_by_key ON operation (key) WHERE key IS NOT NULL;
     CREATE INDEX observation_of_payment ON observation (payment);
-    CREATE INDEX event_of_payment ON event (payment)
+    CREATE INDEX event_of_payment ON event (payment);
+    CREATE TABLE fresh (slot INTEGER PRIMARY KEY);
+    CREATE TABLE burnt (slot INTEGER PRIMARY KEY)
     """
 
   /// The condition of the index on statuses, unchanged since the first file of this version. Payments with
@@ -83,13 +108,6 @@ extension SQLiteJournal {
   static func isIndexed(_ status: Status) -> Bool {
     !settledStatus.contains("'\(status.rawValue)'")
   }
-
-  /// The tables of unused and used sealing keys.
-  static let sealing = """
-    ;
-    CREATE TABLE IF NOT EXISTS fresh (slot INTEGER PRIMARY KEY);
-    CREATE TABLE IF NOT EXISTS burnt (slot INTEGER PRIMARY KEY)
-    """
 
   static let dialect = StoredTables.Dialect(
     number: "INTEGER",

@@ -54,10 +54,10 @@ extension SQLiteJournal {
       case .lacks:
         do throws(Fault) {
           var next = found
-          let sequence = try outcome.add(to: &next)
+          try outcome.add(to: &next)
           next.version += 1
           let written = try commit(.power) { () throws(Fault) in
-            try write(next, sequence, outcome.note)
+            try write(next, outcome.sequence, outcome.note)
           }
           aside.clear(slot, sum)
           finish(written, &next)

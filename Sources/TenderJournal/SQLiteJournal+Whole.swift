@@ -63,15 +63,10 @@ extension SQLiteJournal {
     guard marked.journal == name else { return false }
     guard marked.line > 0 else { return true }
     let found = try database.first(
-      "SELECT (SELECT max(line) FROM event), (SELECT link FROM event WHERE line = ?), "
-        + "earlier_line, earlier_link FROM journal",
+      "SELECT max(line), (SELECT link FROM event WHERE line = ?) FROM event",
       [.integer(marked.line)]
     )
     guard let found, let last = found[0].integer, last >= marked.line else { return false }
-    // Up to that line, an older version wrote the mark and chained its lines differently.
-    if let earlier = found[2].integer, marked.line <= earlier {
-      return marked.line < earlier || [found[1].text, found[3].text ?? "-"].contains(marked.link)
-    }
     // If the line was pruned, later lines prove that the history continued.
     return found[1].text.map { $0 == marked.link } ?? true
   }

@@ -151,8 +151,6 @@ extension SQLiteJournal {
       guard !PaymentRow.isSame(merged, there) else { return false }
       taken = merged
       taken.version = there.version + 1
-      // Their sequence numbers may have changed.
-      for operation in merged.operations { try taken.change(operation.sequence) { _ in } }
     }
     let note = HistoryEntry(taken, taken.attempt?.sequence ?? 0, note: "taken over", by: nil)
     _ = try commit(.power) { () throws(Fault) in

@@ -43,7 +43,7 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
   }
 
   /// One thread opens a shared journal at a time. The first one prepares it for all.
-  private static let opening = WriterTurn()
+  private static let opening = ThreadLock()
 
   /// Opens `journal.db` and `journal.lock` in a folder, and creates them if they are missing.
   ///
@@ -101,9 +101,8 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
         + "PRAGMA wal_autocheckpoint = \(sharesWork ? 1000 : 250)"
     )
     let found = try versionFound()
-    // By its header, the file had a log, which is missing now. Versions 1 and 2 removed the log at every
-    // close.
-    var isLogLost = lacksLog && found > 2
+    // By its header, the file had a log, which is missing now.
+    var isLogLost = lacksLog && found > 0
     if isLogLost { isLogLost = try database.isLogged }
     if found == 0 { try create() } else if found < Self.version { try migrate() }
     // A restored backup has no log yet.
@@ -128,6 +127,9 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
         "\(folder)/journal.db was written by a newer version of tender",
         "use that version, or another --state-dir"
       )
+    }
+    guard found == 0 || found >= Self.firstVersion else {
+      throw .older("\(folder)/journal.db", version: found)
     }
     return found
   }

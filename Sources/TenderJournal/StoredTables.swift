@@ -10,7 +10,7 @@ enum StoredTables {
     ("observation", ObservationRow.columns), ("event", EventRow.columns),
   ]
 
-  /// The number of columns added since version 7 of the files, which is version 2 of the shared tables.
+  /// The number of columns added since the first versions: 7 of the files, and 2 of the shared tables.
   static let added = all.reduce(0) { $0 + $1.columns.added.count }
 
   /// The way in which a database defines columns.

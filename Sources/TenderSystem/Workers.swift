@@ -1,23 +1,17 @@
 private import Synchronization
 package import TenderModel
 
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
-
 /// Threads that do the same work on many jobs at once. The answers come in the order of the jobs, or in the
 /// order of their completion.
 ///
 /// Each thread creates its tools itself, so that the threads share nothing but jobs and answers.
-@safe
 package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
   // Unchecked: `lock` guards everything below.
-  private let lock: UnsafeMutablePointer<pthread_mutex_t>
+  private let lock = ThreadLock()
   /// Wakes one thread for each job, so that idle threads stay asleep.
-  private let submission: UnsafeMutablePointer<pthread_cond_t>
-  private let completion: UnsafeMutablePointer<pthread_cond_t>
+  private let submission: ThreadCondition
+  /// Reports an answer, or the end of a thread.
+  private let completion: ThreadCondition
   private var jobs: [(number: Int, job: Job)?] = []
   /// The number of jobs that threads have taken from the list.
   private var begun = 0
@@ -48,40 +42,15 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
   /// Nil if the system has no thread left.
   package init?(count: Int, makeWork: @escaping @Sendable () -> Work) {
     self.makeWork = makeWork
-    unsafe lock = .allocate(capacity: 1)
-    unsafe submission = .allocate(capacity: 1)
-    unsafe completion = .allocate(capacity: 1)
-    unsafe pthread_mutex_init(lock, nil)
-    unsafe pthread_cond_init(submission, nil)
-    unsafe pthread_cond_init(completion, nil)
+    (submission, completion) = (ThreadCondition(of: lock), ThreadCondition(of: lock))
     let started = (0..<count).count { _ in DetachedThread.begin { [self] in work() } }
     guard started > 0 else { return nil }
-    locked { running += started }
+    lock.locked { running += started }
   }
-
-  deinit {
-    unsafe pthread_cond_destroy(submission)
-    unsafe pthread_cond_destroy(completion)
-    unsafe pthread_mutex_destroy(lock)
-    unsafe submission.deallocate()
-    unsafe completion.deallocate()
-    unsafe lock.deallocate()
-  }
-
-  private func locked<Value>(_ body: () -> Value) -> Value {
-    unsafe pthread_mutex_lock(lock)
-    defer { unsafe pthread_mutex_unlock(lock) }
-    return body()
-  }
-
-  /// Waits for an answer, or for the end of a thread.
-  private func wait() { unsafe pthread_cond_wait(completion, lock) }
-
-  private func announce() { unsafe pthread_cond_signal(completion) }
 
   /// Returns the next job; nil after the last one.
   private func nextJob() -> (number: Int, job: Job)? {
-    while begun == jobs.count, !isClosed { unsafe pthread_cond_wait(submission, lock) }
+    while begun == jobs.count, !isClosed { submission.wait() }
     guard begun < jobs.count else { return nil }
     defer {
       // A job may contain a card, so the list must not hold it any longer.
@@ -98,9 +67,9 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
 
   private func work() {
     performAll()
-    locked {
+    lock.locked {
       running -= 1
-      announce()
+      completion.wakeOne()
     }
   }
 
@@ -108,31 +77,31 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
   private func performAll() {
     let work = makeWork()
     while true {
-      if locked({ begun == jobs.count }) { work.rest() }
-      guard let next = locked(nextJob) else { return }
+      if lock.locked({ begun == jobs.count }) { work.rest() }
+      guard let next = lock.locked(nextJob) else { return }
       let answer = work.perform(next.job)
-      locked {
+      lock.locked {
         answers[next.number] = answer
-        announce()
+        completion.wakeOne()
       }
     }
   }
 
   /// The number of jobs whose answers the caller has not taken yet.
-  package var open: Int { locked { submitted - taken } }
+  package var open: Int { lock.locked { submitted - taken } }
 
   /// Adds a job.
   package func submit(_ job: Job) {
-    locked {
+    lock.locked {
       jobs.append((submitted, job))
       submitted += 1
-      unsafe pthread_cond_signal(submission)
+      submission.wakeOne()
     }
   }
 
   /// Waits for the answer to the oldest open job, and returns it.
   package func take() -> Answer {
-    defer { locked { next += 1 } }
+    defer { lock.locked { next += 1 } }
     return answer { next }
   }
 
@@ -140,34 +109,34 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
   package func takeAny() -> Answer { answer { answers.keys.min() } }
 
   private func answer(to number: () -> Int?) -> Answer {
-    locked {
+    lock.locked {
       while true {
         if let number = number(), let answer = answers.removeValue(forKey: number) {
           taken += 1
           return answer
         }
-        wait()
+        completion.wait()
       }
     }
   }
 
   /// Whether an answer is ready. `inOrder` asks for that of the oldest open job.
   package func isReady(inOrder: Bool) -> Bool {
-    locked { inOrder ? answers[next] != nil : !answers.isEmpty }
+    lock.locked { inOrder ? answers[next] != nil : !answers.isEmpty }
   }
 
   /// Lets the threads end after the last job.
   package func close() {
-    locked {
+    lock.locked {
       isClosed = true
-      unsafe pthread_cond_broadcast(submission)
+      submission.wakeAll()
     }
   }
 
   /// Waits until all threads have ended.
   package func finish() {
     close()
-    locked { while running > 0 { wait() } }
+    lock.locked { while running > 0 { completion.wait() } }
   }
 }
 

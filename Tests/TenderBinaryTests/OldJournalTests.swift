@@ -1,6 +1,7 @@
 import Foundation
 import TenderModel
 import TenderSimulator
+import TenderSystem
 import TenderTestSupport
 import Testing
 
@@ -91,8 +92,8 @@ import Testing
     return (binary, state)
   }
 
-  @Test(arguments: OldJournal.all + [.withOperations])
-  func `what an old version began is gone on with`(_ old: OldJournal) throws {
+  @Test func `what an old version began is gone on with`() throws {
+    let old = OldJournal.withOperations
     let (binary, state) = try Self.home(of: old)
     defer { binary.remove() }
     let known = Set(try old.said().compactMap { $0.text("reference") })
@@ -142,33 +143,95 @@ import Testing
     #expect(try binary.run("journal", "verify", "--json").status == 0)
   }
 
-  @Test func `an export that lacks the orders is refused, and that journal is exported again`()
-    throws
-  {
-    let old = OldJournal.all[4]
-    let (binary, _) = try Self.home(of: old)
+  @Test func `an export from before the first release is refused, line by line`() throws {
+    let (binary, _) = try Self.home(of: .withOperations)
     defer { binary.remove() }
     let new = ["--state-dir", binary.home.appending(path: "new/tender").path, "--json"]
-    let refused = try binary.run(["journal", "import", old.export] + new)
-    #expect(refused.status == 14)
-    let lines = try old.exported().count
-    let codes = refused.records.dropLast().map { $0["error"]?["code"]?.text }
-    #expect(codes == Array(repeating: "bad_import", count: lines))
-    let hint = refused.records.first?["error"]?["hint"]?.text
-    #expect(hint?.contains("tender journal export --state-dir") == true)
-    #expect(try binary.run(["journal", "list"] + new).output.isEmpty)
-    let again = try binary.run("journal", "export")
-    #expect(again.status == 0)
-    let taken = try binary.run(["journal", "import", "-"] + new, input: again.output)
-    #expect(taken.status == 0, "\(taken.output)")
-    let names = Set(try old.said().compactMap { $0.text("reference") })
+    let old = #"{"schema":1,"record":"journal_entry","stored":{"phase":"done","reference":"A"}}"#
+    let exported = try binary.run("journal", "export")
+    let taken = try binary.run(
+      ["journal", "import", "-"] + new,
+      input: old + "\n" + exported.output
+    )
+    #expect(taken.status == 14)
+    #expect(taken.records.first?["error"]?["code"] == "bad_import")
+    let message = taken.records.first?["error"]?["message"]?.text
+    #expect(message?.contains("line 1 was exported") == true)
     let listed = try binary.run(["journal", "list", "--all"] + new).records
-    #expect(Set(listed.compactMap { $0.text("reference") }) == names)
+    #expect(listed.count == exported.records.count)
+  }
+
+  /// Every command that opens the journal refuses one from before the first release.
+  private static let commands = [
+    "transact --amount 10.50 --test-card visa --reference PAID", "refund PAID", "find PAID",
+    "payment-status PAID", "journal list", "journal verify", "journal accept --reason seen --yes",
+    "journal export", "journal resume --all", "journal import",
+  ]
+
+  /// `line` is a payment of an export, for `import`.
+  private func expectRefusals(
+    _ binary: Binary,
+    _ place: String,
+    version: Int,
+    _ line: String
+  ) throws {
+    let file = binary.home.appending(path: "exported.jsonl")
+    try Data(line.utf8).write(to: file)
+    for command in Self.commands {
+      let words = command.split(separator: " ").map(String.init) + ["--json", "--no-input"]
+      let refused = try binary.run(words + (command == "journal import" ? [file.path] : []))
+      let error = refused.errorRecord["error"]
+      #expect(refused.status == 16, "\(command): \(refused.output) \(refused.errors)")
+      #expect(error?["code"] == "journal_older", "\(command): \(refused.errors)")
+      #expect(error?["effect"] == "none", "\(command)")
+      let message = error?["message"]?.text ?? ""
+      #expect(message.contains(place) && message.contains("version \(version)"), "\(command)")
+      #expect(refused.output.isEmpty, "\(command)")
+    }
+  }
+
+  @Test func `a file from before the first release is refused, and nothing is charged`() throws {
+    let (binary, state) = try Self.home(of: .withOperations)
+    defer { binary.remove() }
+    let path = state.appending(path: "journal.db").path
+    let line = try binary.run("journal", "export").output
+    do {
+      let old = try Database(path: path)
+      try old.execute("ALTER TABLE payment RENAME TO attempt; PRAGMA user_version = 6")
+      _ = try old.first("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+    let files = [
+      path, state.appending(path: "simulator.db").path,
+      state.deletingLastPathComponent().appending(path: ".tender.tender-mark").path,
+    ]
+    let before = try files.map { try Data(contentsOf: URL(filePath: $0)) }
+    try expectRefusals(binary, path, version: 6, line)
+    #expect(try files.map { try Data(contentsOf: URL(filePath: $0)) } == before)
+  }
+
+  @Test(.enabled(if: PostgresCluster.isAvailable, "\(PostgresCluster.isMissing)"))
+  func `tables from before the first release are refused, and nothing is charged`() throws {
+    let fleet = try Fleet(machines: 1)
+    let binary = fleet.machines[0]
+    let words = "transact --amount 10.50 --test-card visa --reference PAID --json"
+    #expect(try binary.run(line: words).status == 0)
+    let line = try binary.run("journal", "export").output
+    let database = String(fleet.address.split(separator: "/").last ?? "")
+    try PostgresCluster.shared().sql(
+      "ALTER TABLE tender.payment RENAME TO attempt; ALTER TABLE tender.event RENAME TO history; "
+        + "ALTER TABLE tender.journal DROP COLUMN accepted; UPDATE tender.journal SET version = 1",
+      in: database
+    )
+    try expectRefusals(binary, "/\(database)", version: 1, line)
+    let refused = try binary.run("journal", "migrate", "--json")
+    #expect(refused.status == 16)
+    #expect(refused.errorRecord["error"]?["code"] == "journal_older")
+    #expect(try Works.Books(path: fleet.shop.books).charges("PAID") == 1)
   }
 
   /// Notes of an imported history are stored as they are.
   @Test func `an export shows no card number of an imported history`() throws {
-    let (binary, _) = try Self.home(of: OldJournal.all[4])
+    let (binary, _) = try Self.home(of: .withOperations)
     defer { binary.remove() }
     let new = ["--state-dir", binary.home.appending(path: "new/tender").path, "--json"]
     let lines = try binary.run("journal", "export").output

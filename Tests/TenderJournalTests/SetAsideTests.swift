@@ -110,47 +110,30 @@ import Testing
     #expect(try open().verify() == [])
   }
 
-  /// The last program with the operations beside the payment wrote such entries.
-  @Test func `takes in what an earlier program set aside`() throws {
-    var done: Payment
+  /// Its entry has only the refund, which was begun after the payment.
+  @Test func `takes the outcome of a later operation in`() throws {
+    let path = state.appending(path: "journal.db").path
+    let other = try Database(path: path)
     do {
-      var written = try open().open(payment())
-      written.charge.preparation = .secret("kept")
-      written.send()
-      try open().update(&written, note: "sent")
-      done = written
-      done.charge.state = .waiting(nil)
-      done.charge.kind = .authorize
-      done.charge.id = "pt-9"
+      let journal = try open(patience: 20)
+      var written = try pay("A", journal)
+      clock.advance(60_000)
+      let refund = written.append(Operation(.refund, amount: 100, at: clock.now))
+      written = try journal.open(written)
+      try written.change(refund) { $0.state = .sent(.init(at: 0, moment: nil)) }
+      try journal.update(&written, refund, note: "sent", .power)
+      try other.execute("BEGIN IMMEDIATE")
+      try written.change(refund) { $0.state = .succeeded }
+      try journal.setAside(&written, refund, note: "outcome")
     }
-    let name = try Database(path: state.appending(path: "journal.db").path)
-      .first("SELECT name FROM journal")?.first?.text
-    for (note, isPrepared) in [("held", true), ("ended", false)] {
-      if !isPrepared { done.charge.state = .succeeded }
-      let aside = SetAside(path: state.appending(path: "journal.aside").path)
-      try aside.take(for: done.row)
-      var operation = OperationRow.values(done.charge).json
-      operation["prepared"] = .bool(isPrepared)
-      try aside.write(
-        [
-          "journal": .string(name ?? ""), "row": .integer(done.row),
-          "over": .integer(done.version), "sequence": 1, "note": .string(note),
-          "payment": .object(PaymentRow.values(done).json), "operations": [.object(operation)],
-          "observations": [],
-        ],
-        for: done.row
-      )
-      aside.leave(done.row)
-      let journal = try open()
-      let found = try #require(try journal.payment("A"))
-      #expect(found.charge.id == "pt-9")
-      #expect(found.charge.state.name == (isPrepared ? .waiting : .succeeded))
-      #expect(found.charge.preparation == (isPrepared ? .secret("kept") : nil))
-      #expect(try journal.history(of: found).last?.note == note)
-      #expect(try journal.verify() == [])
-      // The next outcome is about the current version, as if its answer had been lost.
-      done.version = found.version
-    }
+    #expect(try open(patience: 20).payment("A")?.state.status == .partiallyRefunded)
+    try other.execute("ROLLBACK")
+    let found = try #require(try open().payment("A"))
+    #expect(found.state.status == .partiallyRefunded)
+    #expect(try open().history(of: found).last?.note == "outcome")
+    let stored = try Database(path: path).first("SELECT state FROM operation WHERE sequence = 2")
+    #expect(stored == [.text("succeeded")])
+    #expect(try open().verify() == [])
   }
 
   /// Several processes open the journal at once, and one of them is faster.

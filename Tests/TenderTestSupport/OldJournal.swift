@@ -2,12 +2,9 @@ package import Foundation
 package import TenderModel
 import Testing
 
-/// The files of a program with an old version of the journal (`Tests/TenderJournalTests/Fixtures`).
+/// The files of an older program (`Tests/TenderJournalTests/Fixtures`).
 package struct OldJournal: Sendable, CustomTestStringConvertible {
-  /// Every version of the tables that had attempts.
-  package static let all = (1...6).map { OldJournal(name: "v\($0)") }
-
-  /// The first version with operations. Since then, only columns were added.
+  /// The first version of the tables with operations. Since then, only columns were added.
   package static let withOperations = OldJournal(name: "v7")
 
   /// Every released version of the program.
@@ -41,9 +38,7 @@ package struct OldJournal: Sendable, CustomTestStringConvertible {
     )
   }
 
-  /// The file and the lines of the old program's export. Versions from 5 on have it.
-  package var export: String { folder + "/export.jsonl" }
-
+  /// The lines of the old program's export.
   package func exported() throws -> [JSONObject] { try lines("export.jsonl") }
 
   /// The output of the old program's `journal show` for each attempt, with the newest of a reference first.

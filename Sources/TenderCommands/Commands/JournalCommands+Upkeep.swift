@@ -239,7 +239,7 @@ extension JournalCommands {
         if text.isBlank { continue }
         guard let record = JSONReader.read(text)?.object else { throw .notExported(line) }
         guard let stored = record["stored"]?.object, let payment = PaymentRow.payment(of: stored)
-        else { throw record.isOldExport ? .exportedInPart(line) : .notExported(line) }
+        else { throw record["schema"] == 1 ? .exportedBefore(line) : .notExported(line) }
         if try journal.take(payment, Self.history(of: record)) {
           taken += 1
           if payment.state.isHeld { held += 1 }
@@ -272,8 +272,7 @@ extension JournalCommands {
       return HistoryEntry(
         at: at,
         operation: entry["operation"]?.text ?? "",
-        // Versions before 7 had a phase of the attempt instead.
-        state: entry["state"]?.text ?? entry["phase"]?.text ?? "",
+        state: entry["state"]?.text ?? "",
         amount: entry["amount"]?.boundedNumber,
         status: entry["status"]?.text ?? "",
         note: entry["note"]?.text ?? "",
@@ -283,19 +282,13 @@ extension JournalCommands {
   }
 }
 
-extension JSONObject {
-  /// Whether a version of the journal before 6 exported it. Such an export lacks the executed order.
-  fileprivate var isOldExport: Bool {
-    self["schema"] == 1 && self["record"] == "journal_entry" && self["stored"] == nil
-  }
-}
-
 extension Fault {
-  fileprivate static func exportedInPart(_ line: Int) -> Fault {
+  fileprivate static func exportedBefore(_ line: Int) -> Fault {
     .usage(
       "bad_import",
-      "line \(line) was exported by an old version, whose exports cannot be imported",
-      "export that journal again with this version: tender journal export --state-dir FOLDER"
+      "line \(line) was exported by a version before the first release; it cannot be imported",
+      "finish its payment with the program that exported it. Here, its reference is not known, and would be "
+        + "charged again"
     )
   }
 

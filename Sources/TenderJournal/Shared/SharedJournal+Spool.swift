@@ -73,10 +73,10 @@ extension SharedJournal {
     case .lacks: break
     }
     guard var payment = found else { return false }
-    let sequence = try outcome.add(to: &payment)
+    try outcome.add(to: &payment)
     var write = try write(
       of: payment,
-      { [HistoryEntry($0, sequence, note: outcome.note, by: outcome.by)] },
+      { [HistoryEntry($0, outcome.sequence, note: outcome.note, by: outcome.by)] },
       lends: leaseTime
     )
     write.by = outcome.by

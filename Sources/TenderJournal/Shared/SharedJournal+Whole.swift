@@ -145,17 +145,9 @@ extension SharedJournal {
       guard try perform(write) != nil else { throw try lost(write) }
       return true
     }
-    // A preparation that was sealed with another key cannot be moved.
-    guard let merged = found.merged(with: payment),
-      !found.operations.contains(where: \.isSealed) || PaymentRow.isSame(merged, found)
-    else { throw .taken(payment) }
+    guard let merged = found.merged(with: payment) else { throw .taken(payment) }
     guard !PaymentRow.isSame(merged, found) else { return false }
-    // Every operation is written at its place among the others.
-    let before = known[found.row]?.prepared.keys.map(\.self) ?? []
-    known[found.row]?.sums = [:]
-    known[found.row]?.prepared = [:]
-    var write = try write(of: merged, history)
-    write.unprepared = before.filter { write.prepared[$0] == nil }
+    let write = try write(of: merged, history)
     guard try perform(write) != nil else { throw try lost(write) }
     known[found.row] = nil
     return true

@@ -49,7 +49,7 @@ extension SharedJournal {
     )
   }
 
-  /// Returns the write of a payment from another journal or older tables, with its history.
+  /// Returns the write of a payment from another journal, with its history.
   func write(of payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Write {
     var lines = history
     if lines.isEmpty {
@@ -101,10 +101,7 @@ extension SharedJournal {
   ///
   /// Throws `state` if there is no key to seal it with. Nothing was sent then.
   private func stored(_ preparation: Operation.Preparation) throws(Fault) -> String {
-    // A preparation of version 1 may be sealed with another machine's key.
-    guard let secret = preparation.secret, !FleetKey.isSealed(secret) else {
-      return preparation.stored
-    }
+    guard preparation.secret != nil else { return preparation.stored }
     guard let sealed = settings.key?.seal(preparation.stored) else {
       throw .sealed(settings.address.masked)
     }

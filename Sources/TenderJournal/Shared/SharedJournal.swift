@@ -171,7 +171,10 @@ package final class SharedJournal: Journal, @unchecked Sendable {
         isAway = false
         return answers
       } catch {
-        if error.isOtherVersion { throw try otherVersion(by: deadline) }
+        // Tables of the first version lack what the check reads.
+        if error.isOtherVersion || error.isMissing && !isChecked {
+          throw try otherVersion(by: deadline)
+        }
         if error.isLost || connection?.isBroken == true || error.isReadOnly { disconnect() }
         let mayRepeat = (!isOnce || !error.isLost) && interruption.kind == nil
         // A look-up does not need a server that accepts writes.
@@ -212,6 +215,9 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     let rows = try connected(by: deadline)
       .run(["SELECT max(version) FROM tender.journal"], by: deadline)
     let found = rows[0].first?[0].integer ?? 0
+    guard found >= SharedSchema.firstVersion else {
+      return PostgresConnection.Failure(code: Self.ancient, text: "\(found)")
+    }
     return PostgresConnection.Failure(
       code: found > SharedSchema.version ? Self.newer : Self.older,
       text: "the tables are of version \(found)"
@@ -221,6 +227,8 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   /// Our own codes, in a class that SQLSTATE leaves to applications.
   static let newer = "T0001"
   static let older = "T0002"
+  /// Its text is the version of the tables, from before there were operations.
+  static let ancient = "T0003"
 
   func connected(by deadline: Deadline) throws(PostgresConnection.Failure) -> PostgresConnection {
     if let connection { return connection }
@@ -269,6 +277,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
         "use that version"
       )
     }
+    if failure.code == Self.ancient { return .older(place, version: Int(failure.text) ?? 0) }
     if failure.isMissing || failure.code == Self.older {
       return .state(
         "journal_unmigrated",

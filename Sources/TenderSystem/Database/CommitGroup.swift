@@ -1,21 +1,15 @@
 package import TenderModel
 
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
-
 /// A connection's lock, for threads that share it, and the transactions that they commit together.
 ///
 /// While one thread commits and syncs, the others write into the next transaction. One of them then commits it
 /// for all.
-@safe
 package final class CommitGroup: @unchecked Sendable {
   // Unchecked: `lock` guards the connection, and `state` the members below.
-  private let lock: UnsafeMutablePointer<pthread_mutex_t>
-  private let state: UnsafeMutablePointer<pthread_mutex_t>
-  private let changed: UnsafeMutablePointer<pthread_cond_t>
+  /// A body that is called with each row may ask for others.
+  private let lock = ThreadLock(isRecursive: true)
+  private let state = ThreadLock()
+  private let changed: ThreadCondition
 
   /// The number of the transaction that threads join now, and that of the last one whose commit ended.
   private var current = 1
@@ -27,45 +21,20 @@ package final class CommitGroup: @unchecked Sendable {
   /// The reasons why transactions were lost, or may be.
   private var lost: [Int: Fault] = [:]
 
-  package init() {
-    unsafe (lock, state) = (.allocate(capacity: 1), .allocate(capacity: 1))
-    var kind = pthread_mutexattr_t()
-    unsafe pthread_mutexattr_init(&kind)
-    // A body that is called with each row may ask for others.
-    unsafe pthread_mutexattr_settype(&kind, Int32(PTHREAD_MUTEX_RECURSIVE))
-    unsafe pthread_mutex_init(lock, &kind)
-    unsafe pthread_mutex_init(state, nil)
-    unsafe changed = .allocate(capacity: 1)
-    unsafe pthread_cond_init(changed, nil)
-  }
-
-  deinit {
-    unsafe pthread_mutex_destroy(lock)
-    unsafe pthread_mutex_destroy(state)
-    unsafe pthread_cond_destroy(changed)
-    unsafe lock.deallocate()
-    unsafe state.deallocate()
-    unsafe changed.deallocate()
-  }
+  package init() { changed = ThreadCondition(of: state) }
 
   /// Waits for the connection. A thread may take it several times.
-  package func take() { unsafe pthread_mutex_lock(lock) }
+  package func take() { lock.take() }
 
   /// Gives the connection to the next thread.
-  package func end() { unsafe pthread_mutex_unlock(lock) }
-
-  private func guarded<Result>(_ body: () -> Result) -> Result {
-    unsafe pthread_mutex_lock(state)
-    defer { unsafe pthread_mutex_unlock(state) }
-    return body()
-  }
+  package func end() { lock.end() }
 
   /// Whether a transaction is open that other threads wait for. The caller has the connection.
-  package var isOpen: Bool { guarded { members > 0 } }
+  package var isOpen: Bool { state.locked { members > 0 } }
 
   /// Counts what the holder of the connection wrote. Returns the number of its transaction.
   package func join(needsDisk: Bool) -> Int {
-    guarded {
+    state.locked {
       members += 1
       self.needsDisk = self.needsDisk || needsDisk
       return current
@@ -74,10 +43,10 @@ package final class CommitGroup: @unchecked Sendable {
 
   /// Records that the open transaction is lost, for all threads that wait for it.
   package func lose(_ fault: Fault) {
-    guarded {
+    state.locked {
       lost[current] = fault
       begin()
-      unsafe pthread_cond_broadcast(changed)
+      changed.wakeAll()
     }
   }
 
@@ -96,21 +65,21 @@ package final class CommitGroup: @unchecked Sendable {
     commit: () throws(Fault) -> Void,
     sync: () throws(Fault) -> Void
   ) -> Fault? {
-    unsafe pthread_mutex_lock(state)
-    defer { unsafe pthread_mutex_unlock(state) }
+    state.take()
+    defer { state.end() }
     while finished < number, lost[number] == nil {
       guard !isCommitting else {
-        unsafe pthread_cond_wait(changed, state)
+        changed.wait()
         continue
       }
       isCommitting = true
-      unsafe pthread_mutex_unlock(state)
+      state.end()
       let problem = close(number, commit, sync)
-      unsafe pthread_mutex_lock(state)
+      state.take()
       isCommitting = false
       if let problem { lost[number] = problem }
       finished = number
-      unsafe pthread_cond_broadcast(changed)
+      changed.wakeAll()
     }
     return lost[number]
   }
@@ -122,14 +91,14 @@ package final class CommitGroup: @unchecked Sendable {
   ) -> Fault? {
     take()
     // Another thread's error may have ended the transaction meanwhile.
-    let isWanted: Bool? = guarded {
+    let isWanted: Bool? = state.locked {
       guard current == number else { return nil }
       defer { begin() }
       return needsDisk
     }
     guard let isWanted else {
       end()
-      return guarded { lost[number] }
+      return state.locked { lost[number] }
     }
     do throws(Fault) {
       do {

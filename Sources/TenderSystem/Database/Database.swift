@@ -353,8 +353,8 @@ package final class Database: @unchecked Sendable {
   }
 
   private func commit<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
-    turn.take()
-    defer { turn.end() }
+    turn.lock.take()
+    defer { turn.lock.end() }
     try query("BEGIN IMMEDIATE")
     do throws(Fault) {
       let result = try body()

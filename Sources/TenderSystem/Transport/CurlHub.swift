@@ -1,12 +1,6 @@
 import CLibraries
 private import TenderModel
 
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
-
 /// Sends the reading requests of many threads over few connections. One thread drives libcurl's multi
 /// interface.
 ///
@@ -28,7 +22,7 @@ package final class CurlHub: @unchecked Sendable {
   /// The time without requests after which the thread ends, in milliseconds.
   private static let rest: Int32 = 500
 
-  private let lock: UnsafeMutablePointer<pthread_mutex_t>
+  private let lock = ThreadLock()
   private let connections: Int
   /// Requests that the thread has not taken yet.
   private var fresh: [Transfer] = []
@@ -37,28 +31,16 @@ package final class CurlHub: @unchecked Sendable {
   private var isSlow = false
 
   /// Creates a hub with a limit of connections to one host.
-  package init(connections: Int) {
-    self.connections = connections
-    unsafe lock = .allocate(capacity: 1)
-    unsafe pthread_mutex_init(lock, nil)
-  }
+  package init(connections: Int) { self.connections = connections }
 
   deinit {
     if let multi = unsafe multi { unsafe tender_curl_multi_cleanup(multi) }
-    unsafe pthread_mutex_destroy(lock)
-    unsafe lock.deallocate()
-  }
-
-  private func locked<Value>(_ body: () -> Value) -> Value {
-    unsafe pthread_mutex_lock(lock)
-    defer { unsafe pthread_mutex_unlock(lock) }
-    return body()
   }
 
   /// Performs a prepared request, and waits until it is done.
   func perform(_ easy: UnsafeMutableRawPointer) -> CURLcode {
-    let transfer = unsafe Transfer(easy)
-    return locked {
+    let transfer = unsafe Transfer(easy, ThreadCondition(of: lock))
+    return lock.locked {
       if unsafe multi == nil {
         unsafe multi = tender_curl_multi_init()
         limit(to: Self.few)
@@ -76,7 +58,7 @@ package final class CurlHub: @unchecked Sendable {
       }
       while true {
         if let code = transfer.code { return code }
-        unsafe pthread_cond_wait(transfer.done, lock)
+        transfer.done.wait()
       }
     }
   }
@@ -93,7 +75,7 @@ package final class CurlHub: @unchecked Sendable {
   private func run() {
     var active = unsafe [UnsafeMutableRawPointer: Transfer]()
     while true {
-      locked {
+      lock.locked {
         for transfer in fresh {
           if unsafe tender_curl_multi_add_handle(multi, transfer.easy) == CURLM_OK {
             unsafe active[transfer.easy] = transfer
@@ -109,23 +91,23 @@ package final class CurlHub: @unchecked Sendable {
       while let easy = unsafe tender_curl_multi_next(multi, &code) {
         unsafe note(timesOf: easy)
         _ = unsafe tender_curl_multi_remove_handle(multi, easy)
-        locked { unsafe active.removeValue(forKey: easy)?.end(code) }
+        lock.locked { unsafe active.removeValue(forKey: easy)?.end(code) }
         isAnyDone = true
       }
       guard status == CURLM_OK else {
         for unsafe(easy, transfer) in unsafe active {
           _ = unsafe tender_curl_multi_remove_handle(multi, easy)
-          locked { transfer.end(CURLE_RECV_ERROR) }
+          lock.locked { transfer.end(CURLE_RECV_ERROR) }
         }
         unsafe active = [:]
         continue
       }
       // A finished request frees its connection, so the requests that wait for one continue at once.
-      if !isAnyDone, locked({ fresh.isEmpty }) {
+      if !isAnyDone, lock.locked({ fresh.isEmpty }) {
         _ = unsafe tender_curl_multi_wait(multi, active.isEmpty ? Self.rest : Self.pause)
       }
       let isBusy = unsafe !active.isEmpty
-      let goesOn = locked { () -> Bool in
+      let goesOn = lock.locked { () -> Bool in
         isRunning = isBusy || !fresh.isEmpty
         return isRunning
       }
@@ -149,24 +131,18 @@ package final class CurlHub: @unchecked Sendable {
   @safe
   private final class Transfer {
     let easy: UnsafeMutableRawPointer
-    let done: UnsafeMutablePointer<pthread_cond_t>
+    let done: ThreadCondition
     /// The result; nil while it runs.
     var code: CURLcode?
 
-    init(_ easy: UnsafeMutableRawPointer) {
+    init(_ easy: UnsafeMutableRawPointer, _ done: ThreadCondition) {
       unsafe self.easy = easy
-      unsafe done = .allocate(capacity: 1)
-      unsafe pthread_cond_init(done, nil)
+      self.done = done
     }
 
     func end(_ code: CURLcode) {
       self.code = code
-      unsafe pthread_cond_signal(done)
-    }
-
-    deinit {
-      unsafe pthread_cond_destroy(done)
-      unsafe done.deallocate()
+      done.wakeOne()
     }
   }
 }

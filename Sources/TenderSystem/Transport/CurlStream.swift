@@ -121,21 +121,17 @@ final class CurlStream: ConnectedStream {
 }
 
 /// A stream that another thread connects.
-@safe
 final class StreamAhead: @unchecked Sendable {
   // Unchecked: `lock` passes the stream from the thread that connects it to the thread that uses it.
-  private let lock: UnsafeMutablePointer<pthread_mutex_t>
-  private let ended: UnsafeMutablePointer<pthread_cond_t>
+  private let lock = ThreadLock()
+  private let ended: ThreadCondition
   private var result: Result<CurlStream, Fault>?
   private var isRunning = true
   private let address: WebAddress
 
   init(_ address: WebAddress, _ settings: TransportSettings, by deadline: Deadline) {
     self.address = address
-    unsafe lock = .allocate(capacity: 1)
-    unsafe pthread_mutex_init(lock, nil)
-    unsafe ended = .allocate(capacity: 1)
-    unsafe pthread_cond_init(ended, nil)
+    ended = ThreadCondition(of: lock)
     let hasBegun = DetachedThread.begin { [self] in
       do throws(Fault) {
         end(.success(try CurlStream(address, settings, by: deadline)))
@@ -146,19 +142,12 @@ final class StreamAhead: @unchecked Sendable {
     if !hasBegun { isRunning = false }
   }
 
-  deinit {
-    unsafe pthread_mutex_destroy(lock)
-    unsafe pthread_cond_destroy(ended)
-    unsafe lock.deallocate()
-    unsafe ended.deallocate()
-  }
-
   private func end(_ made: Result<CurlStream, Fault>) {
-    unsafe pthread_mutex_lock(lock)
-    defer { unsafe pthread_mutex_unlock(lock) }
+    lock.take()
+    defer { lock.end() }
     result = made
     isRunning = false
-    unsafe pthread_cond_signal(ended)
+    ended.wakeOne()
   }
 
   /// Waits for the stream, which has a deadline. Returns nil if it was closed meanwhile, or goes elsewhere.
@@ -166,9 +155,9 @@ final class StreamAhead: @unchecked Sendable {
     guard address.authority == self.address.authority,
       address.isEncrypted == self.address.isEncrypted
     else { return nil }
-    unsafe pthread_mutex_lock(lock)
-    defer { unsafe pthread_mutex_unlock(lock) }
-    while isRunning { unsafe pthread_cond_wait(ended, lock) }
+    lock.take()
+    defer { lock.end() }
+    while isRunning { ended.wait() }
     guard let stream = try result?.get(), stream.isOpen else { return nil }
     return stream
   }
