@@ -114,7 +114,7 @@ extension Engine {
         return report
       }
     }
-    var report = Report(current, current.attempt, replayed: nil)
+    var report = Report.recorded(current)
     report.fault = nil
     return report
   }
@@ -181,7 +181,7 @@ extension Engine {
         shown = (current, nil)
       }
     }
-    var report = Report(shown.payment, shown.payment.attempt, replayed: nil)
+    var report = Report.recorded(shown.payment)
       .lookedUp(outcome, inWordsOfAttempt: inWordsOfAttempt)
     report.note = shown.warning ?? shown.payment.state.warning
     return report

@@ -254,14 +254,23 @@ final class Composition: Session {
     case .makes, .local: break
     }
     let adapter = try module.make(self, env)
-    if goesOutside { journal.reachesOutside() } else { warnOfCopy(journal) }
+    let warns = invocation.command.work.writes && !isDryRun && !isLine
+    if goesOutside {
+      journal.reachesOutside()
+    } else if warns, let copy = journal.copyWarning {
+      // Then only the simulator in this process can be used.
+      output.warn(copy.message)
+    }
+    // A line of a batch that finds another process with its reference is postponed. If the lines must run in
+    // order, it waits as long as a dead process may hold its lease.
+    let timeout = try settings.timeout()
     let engine = Engine(
       env: env,
       provider: adapter,
       journal: journal,
       clock: clock,
       interruption: signals,
-      patience: try patience(),
+      patience: !shared.isBatch ? timeout : shared.isOrdered ? 2 * timeout + 2000 : 0,
       approveTakeover: { [unowned self] payment throws(Fault) in try approveTakeover(of: payment) },
       lateWindow: goesOutside ? try settings.lateWindow(env) : 0,
       remembersIDs: goesOutside,
@@ -270,22 +279,6 @@ final class Composition: Session {
     )
     engines.append((module.name, env, engine))
     return engine
-  }
-
-  /// Warns that the journal is a copy. Then only the simulator in this process can be used.
-  private func warnOfCopy(_ journal: any Journal) {
-    let warns = invocation.command.work.writes && !isDryRun && !isLine
-    if warns, let copy = journal.copyWarning { output.warn(copy.message) }
-  }
-
-  /// The longest wait for another process with the same reference, in milliseconds.
-  ///
-  /// A line of a batch is postponed to the end of the batch instead. If the lines must run in order, it waits
-  /// as long as a dead process may hold its lease.
-  private func patience() throws(Fault) -> Int {
-    let timeout = try settings.timeout()
-    guard shared.isBatch else { return timeout }
-    return shared.isOrdered ? 2 * timeout + 2000 : 0
   }
 
   /// Shows a state to a watching user: a record with --events, a line with --verbose. A sale at a reader
