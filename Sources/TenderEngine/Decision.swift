@@ -19,19 +19,6 @@ package enum Decision: Sendable {
   /// An operation of this command is unknown: finish it, and decide again.
   case finish(Int)
   case refuse(Fault)
-
-  /// Returns the plan. Throws the fault of a refusal.
-  func plan() throws(Fault) -> Plan {
-    switch self {
-    case .run(let draft) where draft.isAttempt: .send
-    case .run(let draft): Plan(rawValue: draft.kind.rawValue) ?? .send
-    case .refuse(let fault): throw fault
-    case .replay: .replay
-    case .proceed: .proceed
-    case .look: .look
-    case .finish: .finish
-    }
-  }
 }
 
 // MARK: An order

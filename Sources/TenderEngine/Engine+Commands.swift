@@ -3,15 +3,20 @@ package import TenderModel
 extension Engine {
   /// The arguments of a command besides its order.
   package struct Options: Sendable {
-    package var newAttempt: Bool
-    package var idempotencyKey: String?
-    package var namesProvider = false
+    let newAttempt: Bool
+    let idempotencyKey: String?
+    let namesProvider: Bool
     /// Whether the command looks the payment up afterwards (`--wait`).
-    package var isLookedUp = false
+    let isLookedUp: Bool
 
-    package init(newAttempt: Bool = false, idempotencyKey: String? = nil) {
-      self.newAttempt = newAttempt
-      self.idempotencyKey = idempotencyKey
+    package init(
+      newAttempt: Bool = false,
+      idempotencyKey: String? = nil,
+      namesProvider: Bool = false,
+      isLookedUp: Bool = false
+    ) {
+      (self.newAttempt, self.idempotencyKey) = (newAttempt, idempotencyKey)
+      (self.namesProvider, self.isLookedUp) = (namesProvider, isLookedUp)
     }
   }
 }
@@ -78,31 +83,40 @@ extension Engine {
 
   /// Executes an order, or returns the result of the same order from before.
   ///
-  /// If an earlier operation is unknown, it is looked up first, and no new one is started beside it. The exit
-  /// statuses of its faults are in man/tender-exit-codes.7.
+  /// If an earlier operation is unknown, it is looked up first, and no new one is started beside it. A payment
+  /// made elsewhere is added to the journal first. The exit statuses of its faults are in
+  /// man/tender-exit-codes.7.
   package func execute(_ checked: CheckedOrder) throws(Fault) -> Report {
-    if let placed = checked.order.placed { return try begin(placed, checked) }
-    guard case .cancel = checked.order else { return try change(checked) }
-    if let found = checked.payment { try checkOwner(of: found) }
     var checked = checked
-    checked.isUnderWay = try stopUnderWay(checked.payment)
-    var report = try change(checked)
-    if checked.isUnderWay { report.replayed = false }
-    return report.cancelled
-  }
-
-  /// Starts a payment, a mandate or a stored method.
-  private func begin(_ placed: any PlacedOrder, _ checked: CheckedOrder) throws(Fault) -> Report {
-    let reference = placed.reference
-    var checked = checked
-    let draft = try self.draft(placed)
-    checked.draft = draft
-    // A command that lacks a prerequisite writes nothing.
-    if checked.lack == nil { checked.first = try added(draft, checked, to: newPayment(reference)) }
-    let lock = try hold(reference, opening: checked.first.map { ($0, checked.terms) })
+    let reference: Reference
+    let lock: any ReferenceLock
+    if let placed = checked.order.placed {
+      reference = placed.reference
+      let draft = try draft(placed)
+      checked.draft = draft
+      // A command that lacks a prerequisite writes nothing.
+      if checked.lack == nil {
+        checked.first = try added(draft, checked, to: newPayment(reference))
+      }
+      lock = try hold(reference, opening: checked.first.map { ($0, checked.terms) })
+      if provider.traits.isAtReader { journal.forgetStop(key(reference)) }
+    } else {
+      if checked.undoes {
+        try checkOwner(of: checked.payment)
+        checked.isUnderWay = try stopUnderWay(checked.payment)
+      }
+      reference = checked.payment?.reference ?? Reference(stored: checked.handle)
+      guard checked.payment != nil || provider.isID(checked.handle) else {
+        throw try unknown(checked.handle)
+      }
+      lock = try checked.isUnderWay ? holdStopping(reference) : hold(reference)
+      if checked.isUnderWay { journal.forgetStop(key(reference)) }
+      if checked.payment == nil { try adopt(checked) }
+    }
     defer { withExtendedLifetime(lock) {} }
-    if provider.traits.isAtReader { journal.forgetStop(key(reference)) }
-    return try execute(checked, on: key(reference))
+    var report = try execute(checked, on: key(reference))
+    if checked.isUnderWay { report.replayed = false }
+    return checked.undoes ? report.cancelled : report
   }
 
   /// Returns the operation of an order, with the fingerprints that identify it.
@@ -140,18 +154,6 @@ extension Engine {
       }
     if case .run(let draft) = decision { try check(draft, of: payment) }
     return decision
-  }
-
-  /// Executes a command on an existing payment. A payment made elsewhere is added to the journal first.
-  private func change(_ checked: CheckedOrder) throws(Fault) -> Report {
-    let (found, handle) = (checked.payment, checked.handle)
-    let reference = found?.reference ?? Reference(stored: handle)
-    guard found != nil || provider.isID(handle) else { throw try unknown(handle) }
-    let lock = try checked.isUnderWay ? holdStopping(reference) : hold(reference)
-    defer { withExtendedLifetime(lock) {} }
-    if checked.isUnderWay { journal.forgetStop(key(reference)) }
-    if found == nil { try adopt(checked) }
-    return try execute(checked, on: key(reference))
   }
 
   /// The refusal of an unknown payment. A journal that lost entries does not say that there is none.
@@ -207,48 +209,37 @@ extension Engine {
 
   // MARK: Plans
 
-  /// Returns the effect that an order would have; `send` if it would begin a payment.
+  /// Returns the effect that an order would have, `send` if it would begin a payment, and the key of its
+  /// request; nil without one.
   ///
   /// Throws the fault that would refuse it.
-  package func plan(_ checked: CheckedOrder) throws(Fault) -> Plan {
+  package func plan(_ checked: CheckedOrder) throws(Fault) -> (plan: Plan, key: String?) {
     let known: Payment?
     if let placed = checked.order.placed {
       known = try journal.payment(key(placed.reference))
       try checkOwner(of: known)
+    } else if let payment = checked.payment {
+      known = payment
     } else {
-      known = checked.payment
-      guard known != nil else {
-        // A payment made elsewhere would be looked up first.
-        guard provider.isID(checked.handle) else { throw try unknown(checked.handle) }
-        return switch checked.order.kind {
-        case .void: .void
-        case .refund: .refund
-        default: .proceed
-        }
-      }
+      // A payment made elsewhere would be looked up first.
+      guard provider.isID(checked.handle) else { throw try unknown(checked.handle) }
+      let kind = checked.order.kind
+      return (kind == .void ? .void : kind == .refund ? .refund : .proceed, nil)
     }
-    let decided = try decision(on: checked, known)
-    if case .refuse(let fault) = decided, let known { throw completed(fault, for: known) }
-    return try decided.plan()
-  }
-
-  /// Returns the key that an order with this plan would be sent with; nil without one.
-  package func key(of checked: CheckedOrder, _ plan: Plan) throws(Fault) -> String? {
-    let (payment, draft): (Payment, Operation)
-    if let placed = checked.order.placed {
-      let known = try journal.payment(key(placed.reference))
-      guard plan == .send else { return plan == .finish ? known?.attempt?.key : nil }
-      (payment, draft) = (known ?? newPayment(placed.reference), placed.draft(at: clock.now))
-    } else if case .refund(let request) = checked.order, let known = checked.payment,
-      case .run(let refund) = Decision.refund(request, of: known, provider.traits, at: clock.now)
-    {
-      (payment, draft) = (known, refund)
-    } else {
-      return nil
+    switch try decision(on: checked, known) {
+    case .run(let draft):
+      let plan = draft.isAttempt ? .send : Plan(rawValue: draft.kind.rawValue) ?? .send
+      guard draft.isAttempt || checked.order.kind == .refund else { return (plan, nil) }
+      var next = known ?? newPayment(checked.order.reference ?? Reference(stored: checked.handle))
+      append(draft, to: &next, own: checked.options.idempotencyKey)
+      return (plan, next.operations.last?.key)
+    case .refuse(let fault): throw known.map { completed(fault, for: $0) } ?? fault
+    case .replay: return (.replay, nil)
+    case .proceed: return (.proceed, nil)
+    case .look: return (.look, nil)
+    case .finish(let sequence):
+      return (.finish, checked.order.placed == nil ? nil : known?[sequence]?.key)
     }
-    var next = payment
-    append(draft, to: &next, own: checked.options.idempotencyKey)
-    return next.operations.last?.key
   }
 }
 

@@ -96,7 +96,7 @@ extension Engine {
     if draft.isAttempt, let known { try checkDeclined(known) }
     if draft.isAttempt {
       payment = try journal.open(payment, checked.terms, .process)
-      say("prepared")
+      driver.say("prepared")
     }
     return try perform(payment, sequence) { progress throws(Fault) in
       if draft.isAttempt, let original = draft.link {
@@ -284,7 +284,7 @@ extension Engine {
 
   /// Announces the payment's status after its write, and updates the original of a refund.
   func say(_ payment: Payment, _ progress: Progress) {
-    say(payment.state.status.rawValue)
+    driver.say(payment.state.status.rawValue)
     progress.sayAll(isOutcome: true)
     mirror(payment)
   }
@@ -347,7 +347,7 @@ extension Engine {
       (fault.effect == .unknown ? "result unknown: " : "ended with no effect: ") + kept.code
     do throws(Fault) {
       _ = try journal.conclude(&after, progress.sequence, note: progress.note(note), isLast: true)
-      say(after.state.status.rawValue)
+      driver.say(after.state.status.rawValue)
       progress.sayAll()
     } catch {
       // The journal still has the operation as `sent`.

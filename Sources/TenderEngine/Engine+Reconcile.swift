@@ -23,7 +23,7 @@ extension Engine {
     let progress = Progress(payment, sequence, driver, interruption)
     let recovery = provider.recovery(of: progress.operation, in: payment)
     if policy != .look, payment.isElsewhere, recovery == .undo { try approveTakeover(payment) }
-    say("finding_out")
+    driver.say("finding_out")
     let finding: Finding
     do throws(Fault) {
       finding = try found(progress)

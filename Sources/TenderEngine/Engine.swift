@@ -54,9 +54,6 @@ package struct Engine {
     )
   }
 
-  /// Announces a state, unless the provider names its states itself.
-  func say(_ state: String) { driver.say(state) }
-
   /// The state of a report for its reader: the provider's name for it, or the status.
   package func state(of report: Report) -> String {
     guard provider.traits.namesItsStates else { return report.status.rawValue }

@@ -174,9 +174,14 @@ package struct Report: Sendable, Priced {
     return report
   }
 
+  /// The report of a payment in the journal, with the error of its attempt.
+  package static func recorded(_ payment: Payment) -> Report {
+    Report(payment, payment.attempt, replayed: nil)
+  }
+
   /// The report of a payment from the journal alone. It has no error, with any status.
   static func fromJournal(_ payment: Payment) -> Report {
-    var report = Report(payment, payment.attempt, replayed: nil)
+    var report = recorded(payment)
     report.fault = nil
     report.source = "journal"
     return report

@@ -63,15 +63,15 @@ struct ExampleModule: ProviderModule {
     )
   }
 
-  func order(_ session: any Session, _ env: Env, on payment: Payment?) throws(Fault) -> Order {
+  func order(_ intent: Intent, _ session: any Session, _ env: Env) throws(Fault) -> Order {
     let options = OptionReader(session.invocation, currency: "EUR")
-    switch session.invocation.command.work {
-    case .changes(.confirm): return .capture(try options.part(of: payment))
-    case .changes(.cancel): return .cancel()
-    case .changes(.refund): return .refund(RefundRequest(amount: try options.part(of: payment)))
-    case .makes, .looksUp, .local:
-      let amount = try options.amount()
-      var order = PaymentOrder(reference: try session.reference(or: nil), amount: amount)
+    switch intent {
+    case .changes(.confirm, let payment): return .capture(try options.part(of: payment))
+    case .changes(.cancel, _): return .cancel()
+    case .changes(.refund, let payment):
+      return .refund(RefundRequest(amount: try options.part(of: payment)))
+    case .makes(_, let reference):
+      var order = PaymentOrder(reference: reference, amount: try options.amount())
       order.stopsAtConfirmation = session.invocation.has(Keys.hold)
       return .payment(order)
     }

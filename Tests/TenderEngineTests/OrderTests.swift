@@ -66,11 +66,9 @@ import Testing
     till.provider.script.withLock {
       $0.lack = Fault(.auth, code: "credentials_missing", "there are none")
     }
-    var options = Engine.Options()
-    options.isLookedUp = true
     let held = try till.payment()
     let fault = #expect(throws: Fault.self) {
-      try till.engine.checked(.capture(nil), on: held, handle: "A", options)
+      try till.engine.checked(.capture(nil), on: held, handle: "A", .init(isLookedUp: true))
     }
     #expect(fault?.code == "credentials_missing")
   }

@@ -138,18 +138,22 @@ package struct PayTheoryModule: ProviderModule {
   }
 
   package func order(
+    _ intent: Intent,
     _ session: any Session,
-    _ env: Env,
-    on payment: Payment?
+    _ env: Env
   ) throws(Fault) -> Order {
-    switch session.invocation.command.work {
-    case .makes(.storedMethod): .token(try token(session, env))
-    case .changes(let change): try order(change, session, payment)
-    case .makes, .looksUp, .local: .payment(try self.payment(session, env))
+    switch intent {
+    case .makes(.storedMethod, let reference): .token(try token(reference, session, env))
+    case .makes(_, let reference): .payment(try payment(reference, session, env))
+    case .changes(let change, let payment): try order(change, session, payment)
     }
   }
 
-  private func payment(_ session: any Session, _ env: Env) throws(Fault) -> PaymentOrder {
+  private func payment(
+    _ reference: Reference,
+    _ session: any Session,
+    _ env: Env
+  ) throws(Fault) -> PaymentOrder {
     let invocation = session.invocation
     let isBare =
       invocation.given(among: [Keys.amount] + InstrumentReader.sources).isEmpty
@@ -162,13 +166,16 @@ package struct PayTheoryModule: ProviderModule {
     }
     let options = OptionReader(invocation, currency: currency)
     let amount = try options.amount()
-    var order = try options.payment(try session.reference(or: nil), amount)
+    var order = try options.payment(reference, amount)
     order.instrument = try instrument(session, env, for: order)
     return order
   }
 
-  private func token(_ session: any Session, _ env: Env) throws(Fault) -> TokenOrder {
-    let reference = try session.reference(or: nil)
+  private func token(
+    _ reference: Reference,
+    _ session: any Session,
+    _ env: Env
+  ) throws(Fault) -> TokenOrder {
     if try session.invocation.value(Keys.method) == .cash { throw .cashToken }
     guard let instrument = try instrument(session, env, for: nil) else {
       throw .cashToken

@@ -32,12 +32,10 @@ package protocol ProviderModule: Sendable {
   func inKeyOrder(_ result: JSONObject) -> JSONObject
   /// Creates the adapter. Throws `usage`, `auth` or `state`.
   func make(_ session: any Session, _ env: Env) throws(Fault) -> Adapter
-  /// Returns the order of the session's command, from its options. The command is one of those in `uses` that
-  /// make or change something.
+  /// Returns the order of the session's command, from its options.
   ///
-  /// `payment` is the payment of a `confirm`, `cancel` or `refund`; nil if the journal does not have it.
   /// Throws `usage` or `refused`, and `unsupported` if the provider cannot undo the payment so.
-  func order(_ session: any Session, _ env: Env, on payment: Payment?) throws(Fault) -> Order
+  func order(_ intent: Intent, _ session: any Session, _ env: Env) throws(Fault) -> Order
   /// Returns the receipts of a payment as text, one copy for each side; nil without any.
   func receipt(of payment: Payment, _ settings: Settings) -> String?
   func checks(_ session: any Session, _ env: Env) -> [Check]
@@ -86,6 +84,14 @@ extension ProviderModule {
   package var shown: [(key: String, option: any OptionKey, otherwise: String)] { [] }
 
   package func resources(_ settings: Settings) -> [MachineResource] { [] }
+}
+
+/// The purpose of an order.
+package enum Intent: Sendable {
+  /// A new payment, mandate or stored method, with its reference.
+  case makes(Payment.Kind, Reference)
+  /// A change of a payment; nil if the journal does not have it.
+  case changes(Command.Change, Payment?)
 }
 
 /// A resource of this machine or its network that a provider's commands use.

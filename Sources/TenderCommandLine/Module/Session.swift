@@ -39,8 +39,6 @@ package protocol Session: AnyObject {
   func redirects(to address: String, simulated: Bool) -> (any RedirectListener)?
   /// Whether a running `simulator serve` listens on a port of this machine.
   func isServed(port: UInt16) -> Bool
-  /// Returns the reference of the new payment: the typed one, else `known`, else a new one.
-  func reference(or known: String?) throws(Fault) -> Reference
   /// Returns the journal. For a command that writes nothing, a missing journal is empty. Throws `state`.
   func journal() throws(Fault) -> any Journal
   /// Returns a part that all runs of this process share, made on first use.

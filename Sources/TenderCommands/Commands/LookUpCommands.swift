@@ -19,9 +19,10 @@ extension Action {
     """
     payment-status: look payments up
     Looks payments up at the provider by receipt number or reference, and prints status, fees,
-    refunds, dispute and failure reasons. It sends nothing that can move money. Payments
-    that only the journal has are printed with "source": "journal". Without --wait and --expect
-    the exit is 0 for every status that was found, unknown too.
+    refunds, dispute and failure reasons. It sends nothing that can move money. The journal
+    records the answer about a payment that it has. Payments that only the journal has are printed
+    with "source": "journal". Without --wait and --expect the exit is 0 for every status that was
+    found, unknown too.
     $ tender payment-status A2 # look one payment up
     $ printf '%s\\n' A1 A2 | tender payment-status - --json # several, from standard input
     $ printf '%s\\n' A1 A2 | tender payment-status - --jobs 64 --json # many, at a provider that
@@ -38,8 +39,8 @@ extension Action {
     .looksUp(.mandate),
     """
     mandate-status: look mandates up
-    Looks mandates up at a provider that has them, by id or by a reference in the journal. At other
-    providers it exits 15.
+    Looks mandates up at a provider that has them, by id or by a reference in the journal. The
+    journal records the answer. At other providers it exits 15.
     $ tender mandate-status M1 # look one mandate up
     """,
     operands: [.init("ID", orID: true, repeats: true)],

@@ -30,8 +30,7 @@ extension Engine {
   /// An existing payment is not made again, so only the plan is shown.
   func preview(_ checked: CheckedOrder) throws(Fault) -> (request: JSONObject, key: String?) {
     let (order, payment) = (checked.order, checked.payment)
-    let plan = try plan(checked)
-    let key = try key(of: checked, plan)
+    let (plan, key) = try plan(checked)
     var request: JSONObject = ["plan": .string(plan.rawValue)]
     if order.reference != nil {
       return (plan == .send ? try provider.preview(order) : request, key)

@@ -116,18 +116,29 @@ struct WriteCommands: CommandWork {
     if composition.check?.earlier != nil { target.payment = nil }
     let words = try order(target)
     let engine = try composition.engine(target)
-    let options = try options(words, target.module.name, isWaiting: wait != nil)
+    try invocation.checkRead(by: target.module.name)
     let isPayersFlow = engine.provider.traits.hasPayerFlow
     let awaitsPayer = isPayersFlow && words.kind != .void && words.kind != .refund
     try WaitOptions.checkInterval(invocation, awaitsPayer: awaitsPayer)
-    var order = try engine.checked(words, on: target.payment, handle: handle, options)
+    let key = try invocation.value(Keys.idempotencyKey)
+    let isInherited = invocation.inherited.contains(Keys.provider.option.name)
+    var order = try engine.checked(
+      words,
+      on: target.payment,
+      handle: handle,
+      Engine.Options(
+        newAttempt: invocation.has(Keys.newAttempt),
+        idempotencyKey: words.reference != nil || words.refundRequest != nil ? key : nil,
+        namesProvider: invocation.has(Keys.provider) && !isInherited,
+        isLookedUp: wait != nil
+      )
+    )
     if let check = composition.check {
       if let lack = order.lack { throw lack }
       if words.reference == nil {
         if case .makes = check.earlier { return 0 }
         guard isKnown || engine.provider.isID(handle) else { throw .unknownHandle(handle) }
         if target.payment == nil { return 0 }
-        if words.refundRequest != nil { _ = try engine.plan(order) }
       }
     }
     if let dispute = target.payment?.dispute, words.refundRequest != nil {
@@ -219,7 +230,14 @@ struct WriteCommands: CommandWork {
       )
     }
     try invocation.checkOptions(for: name)
-    let order = try target.module.order(composition, target.env, on: target.payment)
+    let intent: Intent =
+      if case .changes(let change) = invocation.command.work {
+        .changes(change, target.payment)
+      } else {
+        .makes(invocation.command.kind ?? .payment, try composition.reference())
+      }
+    let order = try target.module.order(intent, composition, target.env)
+    if let reference = order.reference { composition.subject.reference = reference.text }
     // A repeated line would look the same as a second refund.
     if composition.isLine, let refund = order.refundRequest, refund.amount != nil,
       refund.name == nil
@@ -232,36 +250,37 @@ struct WriteCommands: CommandWork {
     return order
   }
 
-  /// Returns the engine's options.
+  /// Asks for the consent that only a person can give: to a second refund by an amount without a name, and to
+  /// a live write.
   ///
-  /// Throws `usage` for an unused option.
-  private func options(
-    _ order: Order,
-    _ provider: ProviderName,
-    isWaiting: Bool
-  ) throws(Fault) -> Engine.Options {
-    try invocation.checkRead(by: provider)
-    var options = Engine.Options()
-    options.isLookedUp = isWaiting
-    let key = try invocation.value(Keys.idempotencyKey)
-    if order.reference != nil || order.refundRequest != nil { options.idempotencyKey = key }
-    if order.reference != nil {
-      options.newAttempt = invocation.has(Keys.newAttempt)
-      options.namesProvider =
-        invocation.has(Keys.provider) && !invocation.inherited.contains(Keys.provider.option.name)
-    }
-    return options
-  }
-
-  /// Asks for the consent that only a person can give.
-  ///
-  /// An order that would be refused is refused before the question.
+  /// An order that would be refused is refused before the question. `--yes` does not answer the first one: the
+  /// engine refuses it then (`refund_needs_name`).
   private func approve(
     _ order: inout CheckedOrder,
     _ target: Target,
     _ engine: Engine
   ) throws(Fault) {
-    let isAnswered = try approveFurther(&order, engine)
+    var isAnswered = false
+    if let request = order.order.refundRequest {
+      var further = order
+      further.approveFurther()
+      let isSent = try engine.plan(further).plan == .refund
+      if isSent, let payment = order.payment, let amount = request.amount, request.name == nil,
+        !payment.unnamedRefunds.isEmpty, !invocation.has(Keys.yes),
+        let terminal = composition.terminal()
+      {
+        let done = payment.unnamedRefunds.map(payment.text(of:)).joined(separator: " and of ")
+        let total = payment.state.refunded + payment.state.refunding + amount.minorUnits
+        let answer = try terminal.ask(
+          "\(order.handle) already has a refund of \(done). Refund another \(amount.text), "
+            + "\(payment.text(ofMinorUnits: total)) in total? Type yes: ",
+          hidden: false,
+          interruption: composition.signals
+        )
+        guard answer == "yes" else { throw .notConfirmed("refund_needs_name") }
+        (order, isAnswered) = (further, true)
+      }
+    }
     // An unknown handle is refused without a question if the provider cannot adopt it.
     let mayBeAdopted = engine.provider.traits.hasPayerFlow
     guard order.order.reference != nil || order.payment != nil || mayBeAdopted else { return }
@@ -270,37 +289,6 @@ struct WriteCommands: CommandWork {
       engine.question(order, invocation.command.name),
       isAnswered: isAnswered
     )
-  }
-
-  /// Asks before a second refund by an amount without a name. Returns whether a person agreed.
-  ///
-  /// `--yes` does not answer this: the engine refuses it then (`refund_needs_name`). Throws the refusal of
-  /// the refund.
-  private func approveFurther(
-    _ order: inout CheckedOrder,
-    _ engine: Engine
-  ) throws(Fault) -> Bool {
-    guard let request = order.order.refundRequest else { return false }
-    var further = order
-    further.approveFurther()
-    let isSent = try engine.plan(further) == .refund
-    guard isSent, let payment = order.payment, let amount = request.amount, request.name == nil
-    else { return false }
-    let earlier = payment.unnamedRefunds
-    guard !earlier.isEmpty, !invocation.has(Keys.yes), let terminal = composition.terminal() else {
-      return false
-    }
-    let done = earlier.map(payment.text(of:))
-    let total = payment.state.refunded + payment.state.refunding + amount.minorUnits
-    let answer = try terminal.ask(
-      "\(order.handle) already has a refund of \(done.joined(separator: " and of ")). Refund another "
-        + "\(amount.text), \(payment.text(ofMinorUnits: total)) in total? Type yes: ",
-      hidden: false,
-      interruption: composition.signals
-    )
-    guard answer == "yes" else { throw .notConfirmed("refund_needs_name") }
-    order = further
-    return true
   }
 
   private func show(_ shown: (request: JSONObject, key: String?)) -> Int32 {

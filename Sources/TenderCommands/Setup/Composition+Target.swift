@@ -22,19 +22,11 @@ extension Composition {
   /// Returns the target from option, environment, profile or default. The journal does not count.
   func target() throws(Fault) -> Target {
     if let usual { return usual }
-    let found = try findTarget()
-    usual = found
-    return found
-  }
-
-  private func findTarget() throws(Fault) -> Target {
     let env = try settings.env().flatMap { Env(rawValue: $0.text) } ?? .simulator
-    if let provider = try settings.provider() {
-      return Target(module: try module(provider.text), env: env)
-    }
     // A command about mandates must mean the only provider that has them.
-    if let only = mandateModule { return Target(module: only, env: env) }
-    guard env == .simulator else {
+    let named = try settings.provider().map { value throws(Fault) in try module(value.text) }
+    guard let chosen = named ?? mandateModule ?? (env == .simulator ? providers.modules[0] : nil)
+    else {
       let names = providers.modules.map(\.name.text)
       throw .missingOption(
         "--env \(env.rawValue) needs a provider",
@@ -42,7 +34,9 @@ extension Composition {
           + "or set TENDER_PROVIDER"
       )
     }
-    return Target(module: providers.modules[0], env: env)
+    let found = Target(module: chosen, env: env)
+    usual = found
+    return found
   }
 
   func payment(_ reference: Reference, _ target: Target) throws(Fault) -> Payment? {

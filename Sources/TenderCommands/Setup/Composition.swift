@@ -110,16 +110,6 @@ final class Composition: Session {
     )
   }
 
-  /// Returns the journal. It is opened on first use, and its folder is created if it is missing.
-  ///
-  /// A command that writes nothing (a dry run, a look-up) gets an empty journal if there is none.
-  func journal() throws(Fault) -> any Journal {
-    if let known { return known }
-    let found = try openJournal()
-    known = found
-    return found
-  }
-
   /// Whether there is a journal, or one that a mark expects.
   var hasJournalFile: Bool {
     get throws(Fault) {
@@ -146,7 +136,11 @@ final class Composition: Session {
 
   var hasJournal: Bool { known != nil }
 
-  private func openJournal() throws(Fault) -> any Journal {
+  /// Returns the journal. It is opened on first use, and its folder is created if it is missing.
+  ///
+  /// A command that writes nothing (a dry run, a look-up) gets an empty journal if there is none.
+  func journal() throws(Fault) -> any Journal {
+    if let known { return known }
     let folder = try settings.stateFolder().text
     let address = settings.journal()?.text
     let isReading =
@@ -159,30 +153,34 @@ final class Composition: Session {
     // The leases depend on this line's time limit for requests. A look-up needs no server that accepts
     // writes.
     let place = try journalPlace + (address != nil && isReading ? " reading" : "")
-    if let known = shared.journals[place] { return known }
-    if let address {
-      let journal = try sharedJournal(address, folder, isReading: isReading)
-      shared.journals[place] = journal
-      return journal
+    let found: any Journal
+    if let open = shared.journals[place] {
+      found = open
+    } else if let address {
+      found = try sharedJournal(address, folder, isReading: isReading)
+    } else if isReading, try !hasJournalFile {
+      known = EmptyJournal()
+      return EmptyJournal()
+    } else {
+      // Without the journal's address, a reference that the fleet has paid would look new.
+      guard isReading || !SharedJournal.wasUsed(in: folder) else { throw .elsewhere(folder) }
+      try shared.useFolder(folder, home: environment["HOME"])
+      let isNew = !Environment.exists(folder + "/journal.db")
+      let journal = try SQLiteJournal(
+        folder: folder,
+        redactor: redactor,
+        sharesWork: shared.isBatch,
+        isMarked: true,
+        markFolder: settings.markFolder(),
+        by: Environment.userAndMachine
+      )
+      if isNew, let problem = journal.markProblem {
+        output.warn("a loss of the journal will not be noticed: \(problem)")
+      }
+      found = journal
     }
-    // Without the journal's address, a reference that the fleet has paid would look new.
-    guard isReading || !SharedJournal.wasUsed(in: folder) else { throw .elsewhere(folder) }
-    if isReading, try !hasJournalFile { return EmptyJournal() }
-    try shared.useFolder(folder, home: environment["HOME"])
-    let isNew = !Environment.exists(folder + "/journal.db")
-    let journal = try SQLiteJournal(
-      folder: folder,
-      redactor: redactor,
-      sharesWork: shared.isBatch,
-      isMarked: true,
-      markFolder: settings.markFolder(),
-      by: Environment.userAndMachine
-    )
-    if isNew, let problem = journal.markProblem {
-      output.warn("a loss of the journal will not be noticed: \(problem)")
-    }
-    shared.journals[place] = journal
-    return journal
+    (known, shared.journals[place]) = (found, found)
+    return found
   }
 
   /// The key of a journal that lines can share.
@@ -256,14 +254,23 @@ final class Composition: Session {
     case .makes, .local: break
     }
     let adapter = try module.make(self, env)
-    if goesOutside { journal.reachesOutside() } else { warnOfCopy(journal) }
+    let warns = invocation.command.work.writes && !isDryRun && !isLine
+    if goesOutside {
+      journal.reachesOutside()
+    } else if warns, let copy = journal.copyWarning {
+      // Then only the simulator in this process can be used.
+      output.warn(copy.message)
+    }
+    // A line of a batch that finds another process with its reference is postponed. If the lines must run in
+    // order, it waits as long as a dead process may hold its lease.
+    let timeout = try settings.timeout()
     let engine = Engine(
       env: env,
       provider: adapter,
       journal: journal,
       clock: clock,
       interruption: signals,
-      patience: try patience(),
+      patience: !shared.isBatch ? timeout : shared.isOrdered ? 2 * timeout + 2000 : 0,
       approveTakeover: { [unowned self] payment throws(Fault) in try approveTakeover(of: payment) },
       lateWindow: goesOutside ? try settings.lateWindow(env) : 0,
       remembersIDs: goesOutside,
@@ -272,22 +279,6 @@ final class Composition: Session {
     )
     engines.append((module.name, env, engine))
     return engine
-  }
-
-  /// Warns that the journal is a copy. Then only the simulator in this process can be used.
-  private func warnOfCopy(_ journal: any Journal) {
-    let warns = invocation.command.work.writes && !isDryRun && !isLine
-    if warns, let copy = journal.copyWarning { output.warn(copy.message) }
-  }
-
-  /// The longest wait for another process with the same reference, in milliseconds.
-  ///
-  /// A line of a batch is postponed to the end of the batch instead. If the lines must run in order, it waits
-  /// as long as a dead process may hold its lease.
-  private func patience() throws(Fault) -> Int {
-    let timeout = try settings.timeout()
-    guard shared.isBatch else { return timeout }
-    return shared.isOrdered ? 2 * timeout + 2000 : 0
   }
 
   /// Shows a state to a watching user: a record with --events, a line with --verbose. A sale at a reader
@@ -353,23 +344,11 @@ final class Composition: Session {
     return environment.isRedirected
   }
 
-  func reference(or known: String?) throws(Fault) -> Reference {
-    let reference: Reference
-    if let given = try invocation.value(Keys.reference) {
-      reference = given
-    } else if let known {
-      reference = try Reference(known)
-    } else {
-      reference = try newReference()
-    }
-    subject.reference = reference.text
-    return reference
-  }
-
-  /// Returns a new reference, from the seed if there is one.
+  /// Returns the reference of a new payment: the typed one, else a new one, from the seed if there is one.
   ///
-  /// It has 18 characters, the shortest length of a provider's field for it.
-  private func newReference() throws(Fault) -> Reference {
+  /// A new one has 18 characters, the shortest length of a provider's field for it.
+  func reference() throws(Fault) -> Reference {
+    if let given = try invocation.value(Keys.reference) { return given }
     let alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
     let day = Timestamp.text(clock.now).prefix(10).replacing("-", with: "")
     let text = try randomness(for: "reference").text(7, from: alphabet)

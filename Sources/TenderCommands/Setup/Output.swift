@@ -160,7 +160,7 @@ final class Output {
       fields.text("id") ?? fields.text("detail"),
       fields["error"]?["explanation"]?.text ?? fields["error"]?["message"]?.text,
     ]
-    put(Printable.text(parts.compactMap { $0 }.joined(separator: "  ")) + "\n")
+    putLine(parts)
   }
 
   /// Prints one record on standard output.
@@ -294,7 +294,7 @@ final class Output {
       shown.text("at"), shown.text("provider"), shown.text("state"),
       shown["next_action"]?["type"]?.text, shown["next_action"]?["url"]?.text,
     ]
-    put(Printable.text(parts.compactMap(\.self).joined(separator: "  ")) + "\n")
+    putLine(parts)
   }
 
   /// Prints a request of the simulator as it arrives: in a table one line.
@@ -306,7 +306,7 @@ final class Output {
       shown.text("matched") ?? "unmatched", shown["status"]?.wholeNumber.map { String($0) },
       shown.text("fault"), shown.text("end"),
     ]
-    put(Printable.text(parts.compactMap(\.self).joined(separator: "  ")) + "\n")
+    putLine(parts)
   }
 
   /// Shows a state on one line of the terminal. It replaces the state before.
@@ -336,6 +336,10 @@ final class Output {
     guard hasStateLine else { return }
     hasStateLine = false
     Console.write("\r\u{1b}[K", to: 2, patience)
+  }
+
+  private func putLine(_ parts: [String?]) {
+    put(Printable.text(parts.compactMap(\.self).joined(separator: "  ")) + "\n")
   }
 
   /// Prints text unchanged on standard output.

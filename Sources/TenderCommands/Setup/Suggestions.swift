@@ -4,22 +4,11 @@ internal import TenderModel
 
 /// Completes the commands in hints, so that each finds the journal and the payment of this command.
 extension Composition {
-  /// Commands about one payment, which `--provider` and `--env` select.
-  private static let aboutOne: Set<Substring> = [
-    "confirm", "cancel", "refund", "payment-status", "mandate-status", "journal show",
-    "journal resume", "journal resolve",
-  ]
-
-  /// Commands that use the journal.
-  private static let ofPayments: Set<Substring> = [
-    "transact", "tokenize", "confirm", "cancel", "refund", "payment-status", "mandate-status",
-    "find", "journal", "batch",
-  ]
-
   /// Completes the suggested commands in a text.
   ///
   /// It replaces `REF` in a provider's hint by the reference. It adds the typed `--state-dir`, `--config` and
-  /// `--profile`. If several payments have the reference, it adds `--provider` and `--env`.
+  /// `--profile` to a command that uses files. If several payments have the reference, it adds `--provider`
+  /// and `--env` to one about a payment.
   func completed(_ text: String, for subject: RecordSubject) -> String {
     guard text.contains("tender ") else { return text }
     let text =
@@ -38,30 +27,30 @@ extension Composition {
     let parts = text.split(separator: "tender ", omittingEmptySubsequences: false)
     var completed = String(parts[0])
     for (before, part) in zip(parts, parts.dropFirst()) {
-      let words = part.split(separator: " ").prefix(2)
+      let words = part.split { " ;,.)".contains($0) }.prefix(2).map(String.init)
       let isWhole = before.last.map { $0 == " " || $0 == "(" } ?? true
-      let isOfPayments = words.first.map { Self.ofPayments.contains($0) } ?? false
       completed += "tender "
-      if isWhole, isOfPayments {
-        let isWrite = isReadOnly && Self.isWrite(words, part)
+      if isWhole, let command = catalogue.command(words.dropLast()) ?? catalogue.command(words),
+        command.work != .local(.nothing)
+      {
+        let isWrite = isReadOnly && Self.isWrite(command, part)
         isRefused = isRefused || isWrite
         completed += places + (isWrite ? "" : profile)
-        let name = words.first == "journal" ? Substring(words.joined(separator: " ")) : words[0]
-        if Self.aboutOne.contains(name), !part.contains("--provider") { completed += choice }
+        let isAboutOne = command.operands.first?.orID == true
+        if isAboutOne, !part.contains("--provider") { completed += choice }
       }
       completed += part
     }
     return isRefused ? completed + "; this needs a profile that is not read-only" : completed
   }
 
-  /// Whether a read-only profile refuses a suggested command, whose first words and text these are.
-  private static func isWrite(_ words: ArraySlice<Substring>, _ text: Substring) -> Bool {
-    switch words.first {
-    case "transact", "tokenize", "confirm", "cancel", "refund": !text.contains("--dry-run")
-    case "journal":
-      words.last == "resolve" || words.last == "accept"
-        || words.last == "resume" && text.contains("--finish")
-    default: false
+  /// Whether a read-only profile refuses a suggested command with this text.
+  private static func isWrite(_ command: Command, _ text: Substring) -> Bool {
+    switch command.work {
+    case .makes, .changes: !text.contains("--dry-run")
+    // Without --finish, a resume only looks.
+    case .local(.changes): command.words.last != "resume" || text.contains("--finish")
+    case .looksUp, .local: false
     }
   }
 

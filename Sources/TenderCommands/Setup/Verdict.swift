@@ -316,11 +316,6 @@ extension Payment {
 }
 
 extension Report {
-  /// The report of a payment in the journal, with the error of its attempt.
-  static func recorded(_ payment: Payment) -> Report {
-    Report(payment, payment.attempt, replayed: nil)
-  }
-
   /// The time of the payment in milliseconds since 1970; nil if unknown.
   var createdAt: Int? { payment?.createdAt ?? madeAt }
 }

@@ -139,19 +139,18 @@ package struct ToroModule: ProviderModule {
   }
 
   package func order(
+    _ intent: Intent,
     _ session: any Session,
-    _ env: Env,
-    on payment: Payment?
+    _ env: Env
   ) throws(Fault) -> Order {
-    let options = OptionReader(session.invocation, currency: payment?.currency?.code ?? "GBP")
-    return switch session.invocation.command.work {
-    case .changes(.confirm): .capture(try options.part(of: payment))
-    case .changes(.cancel): .cancel()
-    case .changes(.refund): .refund(RefundRequest(amount: try options.part(of: payment)))
-    case .makes, .looksUp, .local:
-      .sale(
-        try SaleOrderBuilder(session: session, env: env).order(try session.reference(or: nil))
-      )
+    switch intent {
+    case .makes(_, let reference):
+      return .sale(try SaleOrderBuilder(session: session, env: env).order(reference))
+    case .changes(.cancel, _): return .cancel()
+    case .changes(let change, let payment):
+      let options = OptionReader(session.invocation, currency: payment?.currency?.code ?? "GBP")
+      let amount = try options.part(of: payment)
+      return change == .confirm ? .capture(amount) : .refund(RefundRequest(amount: amount))
     }
   }
 

@@ -138,16 +138,19 @@ package struct TrueLayerModule: ProviderModule {
   }
 
   package func order(
+    _ intent: Intent,
     _ session: any Session,
-    _ env: Env,
-    on payment: Payment?
+    _ env: Env
   ) throws(Fault) -> Order {
     let invocation = session.invocation
-    guard case .changes(let change) = invocation.command.work else {
+    let (change, payment): (Command.Change, Payment?)
+    switch intent {
+    case .makes(_, let reference):
       let builder = OptionReader(invocation, currency: currency)
-      // The name of an existing resource is its id.
-      let existing = try builder.existing()
-      return .authorization(try builder.order(try session.reference(or: existing?.id)))
+      // The name of an existing resource is its id, unless another one is typed.
+      let id = invocation.has(Keys.reference) ? nil : try builder.existing()?.id
+      return .authorization(try builder.order(try id.map(Reference.init(_:)) ?? reference))
+    case .changes(let wanted, let known): (change, payment) = (wanted, known)
     }
     let read = OptionReader(invocation, currency: payment?.currency?.code ?? currency)
     if change == .confirm { return .capture(try read.part(of: payment)) }
