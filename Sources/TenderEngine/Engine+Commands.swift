@@ -211,12 +211,18 @@ extension Engine {
   ///
   /// Throws the fault that would refuse it.
   package func plan(_ checked: CheckedOrder) throws(Fault) -> Plan {
-    let known: Payment?
+    var known: Payment?
     if let placed = checked.order.placed {
       known = try journal.payment(key(placed.reference))
       try checkOwner(of: known)
     } else {
       known = checked.payment
+      if let found = known, found.attempt?.state == .prepared {
+        // Another process may be about to send it. Its lock shows that.
+        let lock = try hold(found.reference)
+        defer { withExtendedLifetime(lock) {} }
+        known = try reread(found)
+      }
       guard known != nil else {
         // A payment made elsewhere would be looked up first.
         guard provider.isID(checked.handle) else { throw try unknown(checked.handle) }
