@@ -32,6 +32,7 @@ package struct Program {
     let machineReadable = !wantsTable(arguments, environment)
     var subject = RecordSubject()
     var command = "tender"
+    var reads = false
     var now = 0
     var patience: Console.Patience?
     do throws(Fault) {
@@ -52,6 +53,7 @@ package struct Program {
         return version(invocation, environment)
       case .run(let invocation):
         command = invocation.command.name
+        reads = invocation.command.work.reads
         try Libraries.begin()
         try checkDescriptor(invocation)
         let composition = try compose(
@@ -75,6 +77,7 @@ package struct Program {
         error,
         record: record,
         isTable: !machineReadable,
+        reads: reads,
         redactor: redactor,
         environment: environment,
         patience
@@ -146,6 +149,7 @@ package struct Program {
         fault,
         record: Records(command: invocation.command.name, now: time).record(fault),
         isTable: !machineReadable,
+        reads: invocation.command.work.reads,
         redactor: redactor,
         environment: Environment(),
         Console.Patience { true }

@@ -105,7 +105,7 @@ extension Operation {
     result = outcome.result
     // A fault `pending` means that this run lacks an input. It is no fact about the operation.
     fault = outcome.fault?.kind == .pending ? nil : outcome.fault
-    if !isHold { preparation = nil }
+    if !isHold, !hasConsent { preparation = nil }
   }
 }
 

@@ -214,12 +214,18 @@ extension Engine {
   ///
   /// Throws the fault that would refuse it.
   package func plan(_ checked: CheckedOrder) throws(Fault) -> (plan: Plan, key: String?) {
-    let known: Payment?
+    var known: Payment?
     if let placed = checked.order.placed {
       known = try journal.payment(key(placed.reference))
       try checkOwner(of: known)
     } else if let payment = checked.payment {
       known = payment
+      if payment.attempt?.state == .prepared {
+        // Another process may be about to send it. Its lock shows that.
+        let lock = try hold(payment.reference)
+        defer { withExtendedLifetime(lock) {} }
+        known = try reread(payment)
+      }
     } else {
       // A payment made elsewhere would be looked up first.
       guard provider.isID(checked.handle) else { throw try unknown(checked.handle) }

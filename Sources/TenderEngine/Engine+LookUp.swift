@@ -90,6 +90,7 @@ extension Engine {
     if query.id == nil { query.reference = known.reference }
     query.refunds = known.reversals.filter { $0.kind == .refund }.compactMap(\.id)
     query.isKnown = true
+    query.hasConsent = known.attempt?.hasConsent ?? false
     query.inWordsOfAttempt = inWordsOfAttempt
     return query
   }

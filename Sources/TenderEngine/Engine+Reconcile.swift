@@ -108,13 +108,26 @@ extension Engine {
         throw .stillUnknown(payment, operation, why)
       }
     }
+    let outcome: Outcome
     do throws(Fault) {
-      return recovery == .undo
+      outcome =
+        recovery == .undo
         ? try provider.undo(progress) : try provider.perform(nil, progress)
     } catch {
       // The first request may have acted, even if this one was refused.
       throw Fault.stillUnknown(progress.payment, progress.operation, because: error)
     }
+    // Without a key, the answer is about this request alone.
+    if case .byHand = recovery,
+      [.declined, .cancelled, .expired].contains(outcome.state(for: operation)?.name)
+    {
+      let why =
+        "sent again, it is \(outcome.status.rawValue), but the first request may have acted"
+      var fault = Fault.stillUnknown(progress.payment, progress.operation, why)
+      fault.result = outcome.result
+      throw fault
+    }
+    return outcome
   }
 
   /// The milliseconds until a request without a key may be sent again. Until then it can still appear at the

@@ -84,6 +84,15 @@ package struct Operation: Sendable {
     package var plain: String? { if case .plain(let text) = self { text } else { nil } }
   }
 
+  /// The preparation of an attempt whose payer's consent was sent.
+  static let consent = Preparation.plain("consent")
+
+  /// Whether this journal sent a consent or form of the payer's flow, and the attempt is open. A state from
+  /// before the consent is then an older one.
+  package var hasConsent: Bool {
+    preparation == Self.consent && [.sent, .waiting, .processing].contains(state.name)
+  }
+
   /// Whether it is an attempt: the first operation of a payment, or one that starts it again.
   package var isAttempt: Bool { !content.members.isEmpty }
 

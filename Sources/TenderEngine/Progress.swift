@@ -92,13 +92,16 @@ package final class Progress {
   /// Writes durably that a request that can move money is about to leave.
   ///
   /// Throws a `state` fault if it cannot be written, or the signal that came before. Then nothing is sent. A
-  /// request that turned out to move money was sent before, and is not stoppable.
-  package func willSend(isStoppable: Bool = true) throws(Fault) {
+  /// request that turned out to move money was sent before, and is not stoppable. `isConsent` remembers that
+  /// a consent or form of the payer's flow was sent.
+  package func willSend(isStoppable: Bool = true, isConsent: Bool = false) throws(Fault) {
     if isStoppable { try interruption.check() }
     let sent = Operation.Sent(at: driver.clock.now, moment: driver.clock.moment)
     var next = payment
     if operation.state.name != .sent { before = operation.state }
-    try next.move(sequence, .send, to: .sent(sent), at: sent.at)
+    try next.move(sequence, .send, to: .sent(sent), at: sent.at) { operation in
+      if isConsent { operation.preparation = Operation.consent }
+    }
     try replace(next, note("sent"))
     driver.say("sent")
     hasSent = true

@@ -173,6 +173,8 @@ package struct LookUp: Sendable, Hashable {
   package var refunds: [String] = []
   /// Whether the answer may change the journal.
   package var isKnown = false
+  /// Whether the journal sent the payer's consent. An answer from before it is an older one.
+  package var hasConsent = false
   /// Whether to answer in the form of the operation that made the payment, as `transact` does.
   package var inWordsOfAttempt = false
 

@@ -25,7 +25,8 @@ struct AuthorizationFlow {
   /// The maximum number of steps. No bank has so many; a longer flow is a loop.
   private static let limit = 40
 
-  /// `hasBegun`: an earlier look showed the flow as started, so a state before that is an older one.
+  /// `hasBegun`: the consent was sent, or an earlier look showed the flow as started. So a state before that
+  /// is an older one.
   init(listens: Bool, retries: Bool, hasBegun: Bool) {
     self.listens = listens
     self.retries = retries

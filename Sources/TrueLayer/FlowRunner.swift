@@ -11,8 +11,12 @@ struct FlowRunner {
 
   /// Runs the flow from the current resource to the end of this run.
   func run(_ resource: Resource) throws(Fault) -> Outcome {
-    // The payer, or the consent of an earlier run, may have moved the bank since.
-    let hasBegun = ![nil, "authorization_required"].contains(progress.payment.providerStatus)
+    // The payer, or the consent of an earlier run, may have moved the bank since. A status that is not
+    // documented does not show that.
+    let seen = progress.payment.providerStatus
+    let hasBegun =
+      progress.attempt.hasConsent
+      || ["authorizing", "attempt_failed", "authorized", "executed"].contains(seen)
     var flow = AuthorizationFlow(
       listens: visit != nil,
       retries: context.options.retries,
@@ -21,7 +25,7 @@ struct FlowRunner {
     let patience = Patience(context)
     var current = resource
     var stale = 0
-    var isGiven = hasBegun
+    var isGiven = hasBegun || ![nil, "authorization_required"].contains(seen)
     var isShown = false
     announce(current, after: nil)
     while true {
@@ -156,7 +160,7 @@ struct FlowRunner {
   }
 
   private func submit(_ submission: Submission, _ resource: Resource) throws(Fault) -> Resource {
-    if submission.isEffecting { try progress.willSend() }
+    if submission.isEffecting { try progress.willSend(isConsent: true) }
     let next = try post(
       "/authorization-flow/actions/\(submission.action)",
       submission.body,

@@ -76,6 +76,13 @@ struct Resource: Sendable {
     }
   }
 
+  /// Throws `provider_error` for a state from before the payer's consent, which this journal sent. The answer
+  /// lags.
+  func checkIsAfterConsent() throws(Fault) {
+    guard status == "authorization_required" else { return }
+    throw .unexpectedBehaviour("its answer is from before the consent", traceID: traceID)
+  }
+
   /// Returns whether its status or next action changed.
   func hasMoved(from other: Resource) -> Bool { status != other.status || next != other.next }
 

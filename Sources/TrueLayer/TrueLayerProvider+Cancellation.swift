@@ -177,6 +177,7 @@ extension TrueLayerProvider {
     // There is no request that looks up a reference (README, 1.4).
     guard let id = progress.attempt.id else { return .cannotLook }
     let resource = try runner(progress).look(progress.payment.kind, id)
+    if operation.hasConsent { try resource.checkIsAfterConsent() }
     switch (operation.kind, resource.status) {
     case (.void, "failed") where resource.shownStatus == .cancelled, (.revoke, "revoked"):
       return .happened(resource.withdrawn)

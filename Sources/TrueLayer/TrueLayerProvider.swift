@@ -119,7 +119,7 @@ package struct TrueLayerProvider: Provider {
   ///
   /// If it is refused after the lifetime of an unauthorized resource, the payment has ended.
   private func createAgain(_ progress: Progress) throws(Fault) -> Outcome {
-    guard let body = progress.operation.preparation?.text else {
+    guard let body = progress.operation.preparation?.secret else {
       throw .requestLost(progress.payment)
     }
     try requireClient(for: "to create it")
@@ -212,6 +212,7 @@ package struct TrueLayerProvider: Provider {
   package func lookUp(_ query: LookUp) throws(Fault) -> Outcome? {
     guard let id = query.id, ResourceID.isSafe(id) else { return nil }
     let resource = try client.resource(query.kind, id, decides: query.isKnown)
+    if query.hasConsent { try resource.checkIsAfterConsent() }
     var outcome = resource.lookedUp
     if case .redirect(let address)? = resource.next, Redirection.isUsable(address) {
       context.redactor.showWhole(address)

@@ -102,6 +102,25 @@ import Testing
     }
   }
 
+  /// Amounts that end in 93 cents are declined.
+  @Test(arguments: [true, false])
+  func `a lost request that is sent again and declined stays unknown`(_ isHold: Bool) throws {
+    let world = try World()
+    let order = try world.storedOrder("D", amount: 193, confirmation: isHold)
+    _ = try? world.engine(fault: "stored:close-before").pay(order)
+    let unknown = try #require(try world.latest("D"))
+    #expect(unknown.state.isUnknown)
+    world.clock.advance(16 * 60_000)
+    let fault = #expect(throws: Fault.self) {
+      try world.engine().resume(unknown, finish: true, resend: true)
+    }
+    #expect(fault?.exitStatus == 9)
+    #expect(fault?.message.contains("the first request") == true, "\(fault?.message ?? "")")
+    #expect(try world.latest("D")?.state.isUnknown == true)
+    // A look decides.
+    #expect(try world.engine().pay(order).status == .declined)
+  }
+
   // MARK: Holds
 
   private func held(_ world: World, feeMode: FeeMode = .merchant) throws -> Payment {

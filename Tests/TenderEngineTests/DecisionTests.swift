@@ -179,6 +179,29 @@ import Testing
     #expect(till.provider.heard() == ["look charge 1 1000", "again charge 1 1000"])
   }
 
+  /// The first request may have charged, whatever the second one is answered.
+  @Test(arguments: [Status.declined, .expired, .cancelled])
+  func `a request without a key that is sent again in vain stays unknown until a look decides`(
+    _ answer: Status
+  ) throws {
+    let till = Till(Scripted(.keyless, .lost, .answer(answer)))
+    till.provider.recovers(by: .byHand(canResend: true))
+    #expect(try till.transact() == "9 no_answer")
+    till.clock.advance(100_000_000)
+    #expect(try till.resume(finish: true, resend: true) == "9 outcome_unknown")
+    #expect(try till.payment()?.state.status == .unknown)
+    #expect(try till.status() == "unknown")
+    till.provider.finds(.done(1, 1000))
+    #expect(try till.transact() == "succeeded, replayed")
+  }
+
+  /// Under its key it is the same request, so its answer is the answer.
+  @Test func `a request with a key that is sent again and declined is declined`() throws {
+    let till = Till(Scripted(.scripted, .lost, .answer(.declined)))
+    #expect(try till.transact() == "9 no_answer")
+    #expect(try till.resume(finish: true) == "declined, 3 declined")
+  }
+
   @Test func `a request with a key is sent again by the same command and by finish alone`() throws {
     let till = Till(Scripted(.scripted, .lost))
     #expect(try till.transact() == "9 no_answer")
@@ -236,6 +259,64 @@ import Testing
     #expect(try till.transact(key: "K") == "succeeded")
     let left = try till.payment()
     #expect(left?.operations.map(\.state.name) == [.failed, .succeeded])
+  }
+
+  /// Before the send, a charge is only recorded. Its lock shows whether a process works on it.
+  @Test func `a charge that another process prepares is not called unsent`() throws {
+    let till = Till(Scripted())
+    var payment = Payment(
+      key: ReferenceKey(env: .simulator, provider: till.provider.name, reference: "A"),
+      kind: .payment,
+      merchant: "m",
+      at: 0
+    )
+    var charge = Operation.charge(1000, .prepared)
+    charge.content = ["command": "transact", "amount": 1000, "currency": "USD"]
+    payment.append(charge)
+    let recorded = try till.journal.open(payment, OpeningTerms(), .power)
+    func plan() throws -> String {
+      let order = Order.refund(try .test(nil, "USD"))
+      do throws(Fault) {
+        let engine = till.engine
+        return try engine.plan(try engine.checked(order, on: recorded, handle: "A")).rawValue
+      } catch {
+        return "\(error.exitStatus) \(error.code): \(error.message)"
+      }
+    }
+    var lock = try till.journal.lock(
+      recorded.key,
+      by: Deadline(in: 0, on: till.clock),
+      interruption: NeverInterrupted()
+    )
+    #expect(lock != nil)
+    #expect(try plan() == "6 in_progress: another process is working on reference 'A'")
+    // That process sends it and gets its answer.
+    var paid = recorded
+    try paid.change(1) { operation throws(Fault) in
+      try operation.move(.answer, to: .succeeded, at: 1)
+    }
+    try till.journal.update(&paid, 1, note: "outcome", .power)
+    lock = nil
+    #expect(try plan() == "refund")
+  }
+
+  @Test func `a charge whose process died before the send was not sent`() throws {
+    let till = Till(Scripted(.scripted, .lost))
+    var payment = Payment(
+      key: ReferenceKey(env: .simulator, provider: till.provider.name, reference: "A"),
+      kind: .payment,
+      merchant: "m",
+      at: 0
+    )
+    payment.append(Operation.charge(1000, .prepared).asAttempt())
+    let recorded = try till.journal.open(payment, OpeningTerms(), .power)
+    let engine = till.engine
+    let fault = #expect(throws: Fault.self) {
+      try engine.plan(try engine.checked(.refund(try .test(nil, "USD")), on: recorded, handle: "A"))
+    }
+    #expect(
+      fault?.message == "there is nothing to refund: 'A' was recorded, and nothing was sent"
+    )
   }
 
   @Test func `another card under the same reference is another order`() throws {

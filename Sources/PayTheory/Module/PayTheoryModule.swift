@@ -18,7 +18,8 @@ package struct PayTheoryModule: ProviderModule {
         """
         transact
         With --hold the payment is prepared and held: nothing is charged until tender confirm, from
-        any process. With --token the stored method and the service fee are read first.
+        any process. A hold is captured as a whole; only one by --token in part. With --token the
+        stored method and the service fee are read first.
         $ tender transact --amount 10.50 --test-card visa --reference ORDER-1042 # pay with a test
         card on the simulator
         $ tender transact --amount 10.50 --instrument-stdin --reference A1 < card.json # pay with a

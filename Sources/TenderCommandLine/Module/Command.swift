@@ -71,6 +71,14 @@ package struct Command: Sendable {
     /// Whether it asks no provider by itself.
     package var isLocal: Bool { if case .local = self { true } else { false } }
 
+    /// Whether it only looks or reads.
+    package var reads: Bool {
+      switch self {
+      case .looksUp, .local(.nothing), .local(.reads): true
+      case .makes, .changes, .local(.changes), .local(.writes): false
+      }
+    }
+
     /// Whether it may move money or make something.
     package var writes: Bool {
       switch self {

@@ -92,14 +92,16 @@ package enum Table {
 
 /// A fault as at most three plain lines.
 package enum FaultText {
-  /// Returns `tender: message`, the known effect on money, and the next step.
-  package static func text(_ fault: Fault, isColoured: Bool) -> String {
+  /// Returns `tender: message`, the known effect on money, and the next step. A command that only reads
+  /// (`reads`) never moves money, and does not say so.
+  package static func text(_ fault: Fault, isColoured: Bool, reads: Bool = false) -> String {
     let label = isColoured ? "\u{1b}[31mtender:\u{1b}[0m" : "tender:"
     var lines = ["\(label) \(Printable.text(fault.message))"]
     if let hint = fault.hint, !hint.isEmpty { lines.append("  \(Printable.text(hint))") }
     // This holds for this command alone. An earlier one may have moved money.
     let isSaid =
-      fault.kind == .usage || (fault.message + (fault.hint ?? "")).contains("nothing was sent")
+      reads || fault.kind == .usage
+      || (fault.message + (fault.hint ?? "")).contains("nothing was sent")
     let effect =
       fault.effect == .unknown
       ? "the money may have moved; " : isSaid ? "" : "this command moved no money; "

@@ -23,8 +23,9 @@ extension Action {
 
     --duplicates shows groups of payments that may be one purchase paid twice. The payments of a
     group have one amount and one currency. Each has the payer or the last four digits of another
-    one. Each was made within 10 minutes of the next, or within the given time. Payments without
-    money are left out. A JSON
+    one. Each was made within 10 minutes of the next, or within the given time. The payer is known
+    by the name, e-mail, phone or payer id of the order. A payer who gave different fields is not
+    found. Payments without money are left out. A JSON
     line has "group", the number of its group: jq -s 'group_by(.group)[]' makes a list of each.
     $ tender find --amount 10.50 --since yesterday --customer remi@example.com # which payment was
     this customer's
@@ -147,14 +148,18 @@ extension JournalCommands {
     }
     let place = try composition.journalWords()
     let (groups, payments) = counts
+    let time = Verdict.text(ofSeconds: span / 1000)
+    let alike =
+      "alike are the same amount, and the same last four digits, name, e-mail, phone or payer id"
     if groups == 0 {
       output.tell(
-        "no two alike within \(Verdict.text(ofSeconds: span / 1000)) of each other in \(place); "
-          + "for a longer time: --duplicates=24h"
+        "no two alike within \(time) of each other in \(place); for a longer time: --duplicates=24h; "
+          + alike
       )
     } else {
       let word = groups == 1 ? "group" : "groups"
       output.note("\(payments) payments in \(groups) \(word) in \(place)")
+      output.note("each within \(time) of the next; for a longer time: --duplicates=24h; \(alike)")
     }
     return try exit()
   }

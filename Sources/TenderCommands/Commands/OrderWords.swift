@@ -43,6 +43,7 @@ extension Engine {
         request["refunded"] = .integer(payment.state.refunded)
         request["currency"] = (payment.currency?.code).map(JSON.string)
         request["left"] = .integer(left(payment.state))
+        request["left_source"] = "journal"
       }
       return (request, key)
     }
@@ -54,6 +55,8 @@ extension Engine {
       request["whole"] = .bool(amount == payment.state.amount)
       request["left"] = .integer(left(payment.state))
       request["left_afterwards"] = .integer(left(after: amount, payment))
+      // The provider was not asked.
+      request["left_source"] = "journal"
     }
     return (request, key)
   }

@@ -24,8 +24,8 @@ extension Action {
     on a TCP port beside. It prints all that a client needs: addresses, credentials and a signing
     key. The key is made at the first start and stored in the state folder. The names are the
     variables of tender and, where they are public, of the providers' own programs. With them
-    tender --env sandbox pays here. Other credentials are refused as the provider refuses them.
-    Ctrl-C or SIGTERM stops the server.
+    tender --env sandbox --provider NAME pays here. Other credentials are refused as the provider
+    refuses them. Ctrl-C or SIGTERM stops the server.
 
     Scenario, faults and clock are for requests without a header X-Tender-Simulator. Below
     /_simulator/ are the other simulator commands over HTTP: see tender help simulator.

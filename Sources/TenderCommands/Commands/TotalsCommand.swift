@@ -62,7 +62,25 @@ extension JournalCommands {
     let hasBars = output.drawsBars && room >= 4
     if hasBars { addBars(to: &rows, columns: min(room, 20)) }
     output.show(rows, columns: columns + (hasBars ? ["bar"] : []))
+    if output.isTable, try hasPendingCharge(filter) {
+      output.note("CHARGED includes pending charges: tender find --status pending shows them")
+    }
     return try exit()
+  }
+
+  /// Whether a charge of a filter is accepted by the provider and not finished.
+  private func hasPendingCharge(_ filter: PaymentFilter) throws(Fault) -> Bool {
+    guard filter.statuses.isEmpty || filter.statuses.contains(.pending) || filter.isOpen else {
+      return false
+    }
+    var pending = filter
+    (pending.statuses, pending.isOpen) = ([.pending], false)
+    var isFound = false
+    try composition.journal().each(pending) { payment in
+      isFound = payment.state.isCaptured
+      return !isFound
+    }
+    return isFound
   }
 
   private func totalKeys() throws(Fault) -> Set<Total.Key> {

@@ -70,7 +70,8 @@ extension Action {
     refund: refund a payment, whole or in part
     Refunds a payment. A held payment is voided. A captured one is voided, refunded or reversed,
     as its provider can, and the record says which. Without --amount all that is left is refunded.
-    --dry-run shows what would happen, and sends nothing.
+    --dry-run sends nothing. It shows what would happen by the journal alone: the provider may
+    have refunded more.
 
     The same command again never refunds twice: it prints the recorded result with "replayed":
     true. A second, different --amount needs another --refund-reference, or a confirmation

@@ -416,6 +416,7 @@ final class Output {
     _ fault: Fault,
     record: Record,
     isTable: Bool,
+    reads: Bool,
     redactor: Redactor,
     environment: Environment,
     _ patience: Console.Patience?
@@ -424,7 +425,7 @@ final class Output {
     shown.message = redactor.redact(shown.message, foreign: true)
     if isTable {
       let isColoured = isColoured(nil, environment, descriptor: 2)
-      Console.write(FaultText.text(shown, isColoured: isColoured), to: 2, patience)
+      Console.write(FaultText.text(shown, isColoured: isColoured, reads: reads), to: 2, patience)
     } else {
       var line = record
       line.fields = redactor.redact(record.fields)

@@ -20,6 +20,11 @@ extension Composition {
   func show(_ report: Report) {
     let subject = RecordSubject(report)
     if let note = report.note { output.warn(completed(note, for: subject)) }
+    // A table shows it as the next step.
+    if !output.isTable, let step = records.verdict(report).stepOfSuspended {
+      let why = "the acquirer has not processed it, and nothing was charged yet: "
+      output.tell(why + completed(step, for: subject))
+    }
     let record = records.record(report)
     guard output.isTable, output.showsAll else { return output.show(record) }
     var shown = record

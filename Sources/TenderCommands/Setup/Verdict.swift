@@ -236,9 +236,7 @@ struct Verdict {
     // A barcode is paid in a shop. No command here continues it.
     case .requiresAction where report.nextAction?.type == "barcode": "\(look) \(name) --wait"
     case .requiresAction: "to look only: \(look) \(name); to go on: tender confirm \(name)"
-    // A suspended payment is not looked at. It must be ended.
-    case .pending where payment.attempt?.approved == 0:
-      "ask the acquirer; to void it: tender cancel \(name)"
+    case .pending where stepOfSuspended != nil: stepOfSuspended
     case .pending: "\(look) \(name) --wait"
     case .authorized where payment.kind == .payment: "\(look) \(name) --wait"
     // An operator undid the payment.
@@ -257,6 +255,12 @@ struct Verdict {
       "to try the refund again: the same refund command"
     case .authorized, .succeeded, .refunded, .partiallyRefunded, .returned, .revoked: nil
     }
+  }
+
+  /// The next step for a suspended payment, which is not looked at and must be ended; nil for any other.
+  var stepOfSuspended: String? {
+    guard report.status == .pending, payment?.attempt?.approved == 0 else { return nil }
+    return "ask the acquirer; to void it: tender cancel \(name)"
   }
 
   /// The option for a provider other than the default one.

@@ -21,7 +21,8 @@ package struct ToroModule: ProviderModule {
         With --provider toro it takes a card on a reader. It waits for chip, tap or stripe and the
         PIN, asks the acquirer, and prints the receipt. --hold (or --no-capture) only authorises.
         --type refund refunds a sale to its card. Ctrl-C, or tender cancel REF in another shell,
-        stops the reader.
+        stops the reader. A suspended sale exits 0 as pending: the acquirer has not processed it, and
+        no look-up finds out more. Ask the acquirer, or void it with tender cancel REF.
         $ tender transact --provider toro --amount 12.50 --reference SALE-1 --events # a card on the
         simulated reader: chip, PIN, approval
         $ tender transact --provider toro --type refund --amount 5 --original SALE-1 --reference
