@@ -12,7 +12,7 @@ enum Reply {
 
   /// Parses a message. Any text gives a reply.
   init(_ text: String) {
-    guard let message = JSONReader.read(text)?.object else {
+    guard let message = JSONReader.read(text, duplicates: .refused)?.object else {
       self = .failure(.socketError("an answer that is not JSON"))
       return
     }
@@ -226,7 +226,8 @@ final class Conversation {
         hint: "check TENDER_PAYTHEORY_API_KEY and that its stage is the one you mean"
       )
     }
-    guard let token = JSONReader.read(answer.body)?["pt-token"]?.text, !token.isEmpty,
+    guard let token = JSONReader.read(answer.body, duplicates: .refused)?["pt-token"]?.text,
+      !token.isEmpty,
       token.utf8.count <= 16_384
     else { throw .noToken("an answer without a token") }
     return token

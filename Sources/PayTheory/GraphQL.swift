@@ -77,7 +77,7 @@ struct GraphQL {
 
     init(_ answer: HTTPResponse, at now: Int) {
       after = answer.retryAfter(now)
-      let body = JSONReader.read(answer.body)?.object
+      let body = JSONReader.read(answer.body, duplicates: .refused)?.object
       (status, data, errors) = (answer.status, body?["data"], body?["errors"]?.array ?? [])
     }
 

@@ -12,7 +12,7 @@ struct PreparedTransfer {
 
   /// Reads the body of a `transfer_confirmation`; nil if it names no receipt.
   init?(body bytes: [UInt8], session: String, metadata: JSONObject) {
-    guard let body = JSONReader.read(bytes)?.object,
+    guard let body = JSONReader.read(bytes, duplicates: .refused)?.object,
       let receipt = body.text("idempotency")
         ?? body.text("receipt_number"), !receipt.isEmpty
     else { return nil }

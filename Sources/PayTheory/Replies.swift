@@ -12,7 +12,9 @@ enum Replies {
     hasServiceFee: Bool,
     of ordered: Ordered
   ) throws(Fault) -> Outcome {
-    guard let body = JSONReader.read(bytes)?.object, let state = body.text("state") else {
+    guard let body = JSONReader.read(bytes, duplicates: .refused)?.object,
+      let state = body.text("state")
+    else {
       throw Fault.socketError("a transfer without a state").afterSending
     }
     if let other = ordered.difference(from: body) {
@@ -99,7 +101,7 @@ enum Replies {
 
   /// Reads `PT_BARCODE`, with the keys of both generations.
   static func barcode(_ bytes: [UInt8], order: PaymentOrder) throws(Fault) -> Outcome {
-    guard let body = JSONReader.read(bytes)?.object,
+    guard let body = JSONReader.read(bytes, duplicates: .refused)?.object,
       let id = body.text("BarcodeUid") ?? body.text("barcode_id")
     else { throw .socketError("a barcode without an id") }
     let url = (body["barcodeUrl"] ?? body["barcode_url"]).as(.text(8192))
@@ -125,7 +127,9 @@ enum Replies {
 
   /// Reads `PT_TOKENIZE`, with the keys of both generations.
   static func token(_ bytes: [UInt8]) throws(Fault) -> Outcome {
-    guard let body = JSONReader.read(bytes)?.object, let id = body.text("payment_method_id") else {
+    guard let body = JSONReader.read(bytes, duplicates: .refused)?.object,
+      let id = body.text("payment_method_id")
+    else {
       throw .socketError("a token without a payment method id")
     }
     return Outcome(

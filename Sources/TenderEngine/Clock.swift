@@ -137,7 +137,7 @@ extension Fault {
     effect: Effect = .none,
     underWay: String
   ) -> Fault {
-    Fault(
+    var fault = Fault(
       kind,
       effect: effect,
       code: kind == .pending ? "deadline_passed" : kind.rawValue,
@@ -147,5 +147,7 @@ extension Fault {
         ? "do not make another payment: the same command finds out the result and finishes this one"
         : "the journal is consistent: run the same command again"
     )
+    fault.again = .sameCommand
+    return fault
   }
 }

@@ -132,11 +132,72 @@ package enum PaymentRow {
     return try? payment(row, []).with(operations)
   }
 
+  /// Returns why no journal can hold a payment that was read from JSON; nil if one can.
+  ///
+  /// A value that is read as another one, such as an unknown currency, is such a reason.
+  package static func flaw(_ payment: Payment, of stored: JSONObject) -> String? {
+    guard (try? Reference(payment.reference.text)) != nil,
+      payment.provider.text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }),
+      !payment.provider.text.isEmpty
+    else {
+      return "its reference or provider cannot be used"
+    }
+    let operations = payment.operations
+    guard operations.map(\.sequence) == Array(1...operations.count), payment.attempt != nil,
+      operations.allSatisfy({
+        payment.kind.operations.contains($0.kind) && $0.number > 0
+          && !($0.isAttempt && [.capture, .void, .revoke].contains($0.kind))
+      })
+    else { return "its operations are not those of a payment of its kind" }
+    let given = stored["operations"]?.array.map { $0.compactMap(\.object) }
+    return flaw(
+      object(payment),
+      of: given == nil ? nil : stored,
+      Self.given.map { columns.names[$0] }
+    )
+      ?? operations.indices.lazy.compactMap { index in
+        flaw(
+          OperationRow.object(operations[index]),
+          of: given?[index],
+          OperationRow.columns.names.filter { OperationRow.columns.kind($0) != .json }
+        )
+      }.first
+  }
+
+  /// Compares the values that were read with those that were given, if they have the same names.
+  private static func flaw(
+    _ read: JSONObject,
+    of given: JSONObject?,
+    _ names: [String]
+  ) -> String? {
+    for name in names {
+      let value = read[name]
+      if case .integer(let number)? = value, !(0..<Money.limit).contains(number) {
+        return "its \(name) is \(number)"
+      }
+      if let given = given?[name], given != .null, given != value {
+        return "its \(name) cannot be \((given.text ?? JSONWriter.text(given)).quotedForMessage)"
+      }
+    }
+    return nil
+  }
+
   /// Returns whether two are the same payment with the same operations, whatever their versions.
   package static func isSame(_ one: Payment, _ other: Payment) -> Bool {
     var objects = [object(one), object(other)]
     for index in objects.indices { objects[index]["version"] = nil }
     return JSON.object(objects[0]).canonicalText == JSON.object(objects[1]).canonicalText
+  }
+}
+
+extension Payment.Kind {
+  /// The kinds of operations that such a payment can have.
+  fileprivate var operations: Set<Operation.Kind> {
+    switch self {
+    case .payment: [.authorize, .charge, .capture, .void, .refund, .payout]
+    case .storedMethod: [.store]
+    case .mandate: [.createMandate, .revoke, .void]
+    }
   }
 }
 

@@ -9,7 +9,7 @@ package struct Money: Sendable, Hashable {
   }
 
   /// With fifteen digits, sums are exact, also in JSON readers with 53-bit numbers.
-  private static let limit = 1_000_000_000_000_000
+  package static let limit = 1_000_000_000_000_000
 
   /// Reads a decimal amount such as `10.50`, without any floating point.
   ///

@@ -7,18 +7,20 @@ extension Redactor {
     let seeksWords = foreign && known.words.hasWords
     if seeksWords, known.words.hasOtherWords { return false }
     let answer = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
-      unsafe isClean(bytes, known, mayHaveDigits: !seeksWords)
+      unsafe isClean(bytes, known, foreign, mayHaveDigits: !seeksWords)
     }
     return answer ?? false
   }
 
   /// What a byte means for the check, by its value.
-  private enum Kind: UInt8 { case plain, digit, separator, suspicious, tokenMark }
+  private enum Kind: UInt8 { case plain, digit, space, separator, equals, suspicious, tokenMark }
 
   private static let kinds: [Kind] = (UInt8.min...UInt8.max).map { byte -> Kind in
     switch byte {
     case _ where DigitRuns.isDigit(byte): .digit
+    case UInt8(ascii: " "): .space
     case _ where DigitRuns.isSeparator(byte): .separator
+    case UInt8(ascii: "="), UInt8(ascii: ":"): .equals
     // These bytes may begin an escape, which has to be decoded first.
     case 0x80..., UInt8(ascii: "%"), UInt8(ascii: "&"), UInt8(ascii: "\\"): .suspicious
     case UInt8(ascii: "J"): .tokenMark
@@ -30,8 +32,10 @@ extension Redactor {
   private static func isClean(
     _ bytes: UnsafeBufferPointer<UInt8>,
     _ known: Known,
+    _ foreign: Bool,
     mayHaveDigits: Bool
   ) -> Bool {
+    func byte(_ place: Int) -> UInt8 { unsafe bytes[place] }
     // The number of digits, and that of the digits since the last byte that ends a number.
     var (digits, run, start) = (0, 0, 0)
     let isReadable = unsafe kinds.withUnsafeBufferPointer { kinds in
@@ -40,8 +44,15 @@ extension Redactor {
         case .digit:
           if run == 0 { start = index }
           run += 1
+          if foreign, run == 1, index > 1, account(from: index - 2, bytes.count, byte) != nil {
+            return false
+          }
+          continue
+        case .space:
+          if foreign, isBearer(index, byte) { return false }
           continue
         case .separator: continue
+        case .equals: if foreign, isNamed(index, byte) { return false }
         case .suspicious: return false
         // A JSON Web Token may begin here.
         case .tokenMark:

@@ -25,7 +25,7 @@ package final class Redactor: Sendable {
   private static let splitPart = 12
   /// The number of times that a text is checked again after something was removed.
   private static let passes = 8
-  private static let mark = Array("[redacted]".utf8)
+  static let mark = Array("[redacted]".utf8)
 
   private let known = Mutex(Known())
 
@@ -61,10 +61,11 @@ package final class Redactor: Sendable {
     }
   }
 
-  /// The length of the longest secret, in bytes, whose UTF-16 and double base64 forms are learned.
+  /// The length of the longest secret, in bytes, whose base32, UTF-16 and double base64 forms are learned.
   private static let longestOfAllForms = 24
 
-  /// Learns other forms of a secret: hexadecimal and base64 of UTF-8 and UTF-16, and double base64.
+  /// Learns other forms of a secret: reversed, base32, hexadecimal and base64 of UTF-8 and UTF-16, and double
+  /// base64.
   ///
   /// Base64 is learned for each offset in a longer text. The forms themselves are never stored. For secrets
   /// longer than a card or account number, such as tokens, the rare forms are left out: they would take half
@@ -76,10 +77,12 @@ package final class Redactor: Sendable {
     func unit(_ place: Int) -> UInt8 { unsafe place % 2 == 0 ? bytes[place / 2] : 0 }
     let count = bytes.count
     guard count > 0 else { return }
+    prints.insert((1...count).lazy.map { byte(count - $0) })
     learn(hexadecimalOf: count, byte, &prints)
     let isShort = count <= longestOfAllForms
     learn(base64Of: count, byte, &prints, isTwice: isShort)
     guard isShort else { return }
+    learn(base32Of: count, byte, &prints)
     learn(hexadecimalOf: 2 * count - 1, unit, &prints)
     learn(base64Of: 2 * count - 1, unit, &prints, isTwice: false)
   }
@@ -104,6 +107,27 @@ package final class Redactor: Sendable {
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
   )
   private static let smallLetters = letters.map(Fingerprints.small)
+
+  private static let base32 = "abcdefghijklmnopqrstuvwxyz234567".utf8.map(Fingerprints.small)
+
+  /// Learns the base32 characters (RFC 4648) that depend on the secret alone.
+  private static func learn(
+    base32Of count: Int,
+    _ byte: (Int) -> UInt8,
+    _ prints: inout Fingerprints
+  ) {
+    let base32 = base32
+    for offset in 0..<5 {
+      var sum = Fingerprints.Sum()
+      // The outer characters also hold bits of the neighboring text, so they are left out.
+      for place in (offset * 8 + 4) / 5..<(offset + count) * 8 / 5 {
+        let bit = place * 5 - offset * 8
+        let pair = Int(byte(bit / 8)) << 8 | (bit / 8 + 1 < count ? Int(byte(bit / 8 + 1)) : 0)
+        sum.add(base32[pair >> (11 - bit % 8) & 31])
+      }
+      prints.insert(sum)
+    }
+  }
 
   /// Learns the base64 characters (RFC 4648) that depend on the secret alone, for both alphabets at once.
   private static func learn(
@@ -198,7 +222,9 @@ package final class Redactor: Sendable {
     let plain = PlainText(bytes)
     var hidden = isShort ? [] : secrets(in: bytes, plain, known)
     if !isShort { hidden += tokens(in: bytes) + cardNumbers(in: bytes, plain) }
-    if foreign { hidden += words(in: plain, known.words) }
+    if foreign {
+      hidden += words(in: plain, known.words) + named(in: plain) + accounts(in: plain)
+    }
     return hidden.isEmpty ? text : Self.text(bytes, without: hidden)
   }
 
@@ -244,7 +270,9 @@ package final class Redactor: Sendable {
       var members: [JSONObject.Member] = []
       for member in object.members {
         let key = whole(member.key, foreign, known)
-        members.append(.init(key: key, value: redact(member.value, foreign, split, &leaf, known)))
+        let value = redact(member.value, foreign, split, &leaf, known)
+        let isSecret = foreign && value.isSingle && isNameOfSecret(member.key)
+        members.append(.init(key: key, value: isSecret ? "[redacted]" : value))
       }
       return .object(JSONObject(members))
     }
@@ -267,6 +295,16 @@ package final class Redactor: Sendable {
   ) -> JSON {
     let shown = whole(text, foreign && text.utf8.count >= 5, known)
     return shown == text ? value : .string(shown)
+  }
+}
+
+extension JSON {
+  /// Whether it is a text or a number.
+  fileprivate var isSingle: Bool {
+    switch self {
+    case .string, .integer, .number: true
+    case .bool, .null, .array, .object: false
+    }
   }
 }
 

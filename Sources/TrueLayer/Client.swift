@@ -128,7 +128,8 @@ final class Client: Sendable {
         let fault = Fault.connectionIssues(error)
         throw call.isEffecting && wasLost ? fault.afterSendingAnyway : fault.proven
       }
-      let body = answer.body.isEmpty ? [:] : JSONReader.read(answer.body)?.object
+      let body =
+        answer.body.isEmpty ? [:] : JSONReader.read(answer.body, duplicates: .refused)?.object
       let traceID = body?.text("trace_id") ?? answer.fields["tl-trace-id"]
       if (200..<300).contains(answer.status) {
         if !isOwn { hasTokenWorked.store(true, ordering: .relaxed) }
@@ -326,7 +327,8 @@ final class Client: Sendable {
         }
         throw .connectionIssues(error)
       }
-      let object = answer.body.isEmpty ? [:] : JSONReader.read(answer.body)?.object
+      let object =
+        answer.body.isEmpty ? [:] : JSONReader.read(answer.body, duplicates: .refused)?.object
       if answer.status == 200, let object { return object }
       let isBusy = answer.status == 429 || answer.status >= 500
       if isBusy, pause < deadline.remaining, pause <= 2000 {
@@ -339,7 +341,9 @@ final class Client: Sendable {
       }
       guard [400, 401, 403].contains(answer.status) else {
         throw .unexpectedBehaviour(
-          "the token service answered \(answer.status)",
+          answer.status == 200
+            ? "the token service answered 200 with a body that is no JSON object"
+            : "the token service answered \(answer.status)",
           traceID: answer.traceID
         )
       }

@@ -315,6 +315,20 @@ import FoundationXML
     #expect(look.status == 5)
   }
 
+  @Test func `says what is wrong with a line that is not an object`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let file = try write(
+      [#"{"command":"transact","reference":"\ud800"}"#, #"{"command":"a","command":"b"}"#, "[]"],
+      binary
+    )
+    let result = try binary.run("batch", file, "--json", "--ordered")
+    let messages = result.records.dropLast().map { $0["error"]?["message"]?.text ?? "" }
+    for (message, text) in zip(messages, ["half of a surrogate pair", "a key twice", "is not a"]) {
+      #expect(message.contains(text), "\(message)")
+    }
+  }
+
   /// A line cannot allow what the batch's profile refuses.
   @Test func `pays no line under a read-only profile`() throws {
     let binary = try Binary()

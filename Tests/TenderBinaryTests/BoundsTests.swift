@@ -376,13 +376,14 @@ private import Glibc
       "payment elsewhere",
       [
         "transact --env sandbox --amount 5", "tokenize --env sandbox --test-card visa", "confirm A",
-        "doctor --env sandbox", "conformance --env sandbox",
+        "conformance --env sandbox",
       ]
     ),
     (
       "look-up",
       [
         "payment-status A", "mandate-status A", "cancel A", "refund A", "find --online A",
+        "doctor --env sandbox",
       ]
     ),
     (

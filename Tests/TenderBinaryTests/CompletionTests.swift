@@ -246,6 +246,29 @@ import Testing
     )
   }
 
+  /// A reference with a dash is a value behind `--` alone. fish would expand a tilde at the start.
+  @Test func `completes a reference that begins with a sign where it is read as one`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    for reference in ["-DASH", "~/TILDE"] {
+      let pay = ["transact", "--amount", "5", "--test-card", "visa", "--reference=" + reference]
+      #expect(try binary.run(pay).status == 0)
+    }
+    func answer(_ words: String...) throws -> [String] {
+      try binary.run(["__complete"] + words).output.split(separator: "\n").map { line in
+        String(line.prefix { $0 != "\t" })
+      }
+    }
+    #expect(try answer("zsh", "journal", "show", "") == ["~/TILDE"])
+    #expect(try answer("fish", "journal", "show", "") == [])
+    #expect(try answer("bash", "tender journal show -- ") == ["~/TILDE", "-DASH"])
+    for shell in ["zsh", "fish"] {
+      #expect(try answer(shell, "journal", "show", "--", "-D") == ["-DASH"])
+      #expect(try answer(shell, "journal", "show", "-D") == [])
+    }
+    #expect(try binary.run("journal", "show", "--json", "--", "-DASH").status == 0)
+  }
+
   @Test func `says nothing wrong where nothing can be completed`() throws {
     let binary = try Binary()
     defer { binary.remove() }

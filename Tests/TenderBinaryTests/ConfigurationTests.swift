@@ -111,4 +111,21 @@ import Testing
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
     return try binary.run("config", "check", "--config", file.path, "--json")
   }
+
+  @Test(arguments: [
+    (#"{"schema":1,"schema":1}"#, "has a key twice"), ("[]", "is not a JSON object"),
+    (#"{"default_profile":"\ud800"}"#, "has half of a surrogate pair"),
+  ])
+  func `says what is wrong with a file`(_ text: String, _ says: String) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let path = binary.home.appending(path: "c.json")
+    try text.write(to: path, atomically: true, encoding: .utf8)
+    let result = try binary.run("config", "check", "--config", path.path, "--json")
+    #expect(result.status == 2)
+    #expect(
+      result.errorRecord["error"]?["message"]?.text?.contains(says) == true,
+      "\(result.errors)"
+    )
+  }
 }

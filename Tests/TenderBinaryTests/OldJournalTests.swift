@@ -229,22 +229,75 @@ import Testing
     #expect(try Works.Books(path: fleet.shop.books).charges("PAID") == 1)
   }
 
-  /// Notes of an imported history are stored as they are.
-  @Test func `an export shows no card number of an imported history`() throws {
-    let (binary, _) = try Self.home(of: .withOperations)
+  /// Nothing of a line with a card number is stored, whatever member has it.
+  @Test(arguments: [
+    (#""note":"opened""#, #""note":"card 4111 1111 1111 1111""#),
+    (#""merchant":""#, #""merchant":"4111111111111111 "#),
+    (#""kind":"charge""#, #""kind":"charge","key":"4111111111111111""#),
+    (#""sequence":1"#, #""sequence":1,"preparation":"4111111111111111""#),
+  ])
+  func `stores no card number of an imported payment`(_ old: String, _ new: String) throws {
+    let binary = try Binary()
     defer { binary.remove() }
-    let new = ["--state-dir", binary.home.appending(path: "new/tender").path, "--json"]
-    let lines = try binary.run("journal", "export").output
-    let changed = lines.replacingOccurrences(
-      of: #""note":"opened""#,
-      with: #""note":"card 4111 1111 1111 1111""#
-    )
-    #expect(changed != lines)
-    #expect(try binary.run(["journal", "import", "-"] + new, input: changed).status == 0)
-    let shown = try binary.run(["journal", "export"] + new)
-    #expect(shown.status == 0)
-    #expect(shown.output.contains(#""note":"card [redacted]""#))
-    #expect(!shown.output.contains("4111 1111"))
+    let pay = ["transact", "--amount", "5", "--test-card", "visa", "--reference"]
+    for name in ["A", "B"] { #expect(try binary.run(pay + [name]).status == 0) }
+    let lines = try binary.run("journal", "export").output.split(separator: "\n")
+    let changed = lines[1].replacingOccurrences(of: old, with: new)
+    #expect(changed != lines[1])
+    let folder = binary.home.appending(path: "new/tender")
+    let place = ["--state-dir", folder.path, "--json"]
+    let text = "\(lines[0])\n\(changed)\n"
+    let result = try binary.run(["journal", "import", "-"] + place, input: text)
+    #expect(result.status == 14)
+    let error = result.records.first?["error"]
+    #expect(error?["code"] == "bad_import")
+    #expect(error?["message"]?.text?.hasPrefix("line 2 ") == true, "\(result.output)")
+    #expect(try binary.run(["journal", "list"] + place).records.map { $0["reference"] } == ["B"])
+    for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+      let bytes = try? Data(contentsOf: folder.appending(path: file))
+      for card in ["4111111111111111", "4111 1111 1111 1111"] {
+        #expect(bytes?.range(of: Data(card.utf8)) == nil, "\(file)")
+      }
+    }
+  }
+
+  /// Values that no journal writes.
+  @Test(arguments: [
+    (
+      #""currency":"USD","last_four""#, #""currency":"ZZZ","last_four""#, "currency cannot be 'ZZZ'"
+    ),
+    (#""amount":500,"is_rest""#, #""amount":-500,"is_rest""#, "amount is -500"),
+    (#""amount":500,"is_rest""#, #""amount":"500","is_rest""#, "amount cannot be '500'"),
+    (#""amount":500,"is_rest""#, #""amount":5e15,"is_rest""#, "amount is 5000000000000000"),
+    (#""seen_refunded":0"#, #""seen_refunded":-1"#, "seen_refunded is -1"),
+    (#""is_revoked":0"#, #""is_revoked":5"#, "is_revoked cannot be '5'"),
+    (#""reference":"A","merchant""#, #""reference":"","merchant""#, "its reference"),
+    (#""kind":"charge""#, #""kind":"create_mandate""#, "its operations"),
+    (#""sequence":1"#, #""sequence":9"#, "its operations"),
+    (#""kind":"charge""#, #""kind":"capture""#, "its operations"),
+    (
+      #""provider":"paytheory","reference":"A","merchant""#,
+      #""provider":"x y","reference":"A","merchant""#, "its reference"
+    ),
+    (#""state":"succeeded","content""#, #""state":"lost","content""#, "line 1 is not"),
+    (#""state":"succeeded","content""#, #""state":"sent","sent":-4,"content""#, "sent is -4"),
+    (#""kind":0,"created""#, #""kind":0,"kind":0,"created""#, "line 1 is not"),
+  ])
+  func `imports nothing that no journal writes`(_ old: String, _ new: String, _ why: String) throws
+  {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pay = ["transact", "--amount", "5", "--test-card", "visa", "--reference", "A"]
+    #expect(try binary.run(pay).status == 0)
+    let line = try binary.run("journal", "export").output
+    let changed = line.replacingOccurrences(of: old, with: new)
+    #expect(changed != line)
+    let place = ["--state-dir", binary.home.appending(path: "new/tender").path, "--json"]
+    let result = try binary.run(["journal", "import", "-"] + place, input: changed)
+    #expect(result.status == 14)
+    let message = result.records.first?["error"]?["message"]?.text ?? ""
+    #expect(message.hasPrefix("line 1 ") && message.contains(why), "\(result.output)")
+    #expect(try binary.run(["journal", "list"] + place).output.isEmpty)
   }
 
   /// The amount that the merchant has of a payment, by the journal. For a refund to a card, it is negative.

@@ -202,6 +202,26 @@ import Testing
   }
 }
 
+@Suite struct ServedFolderTests {
+  /// Another state folder gets all files.
+  @Test func `writes nothing outside of its state folder`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let folder = binary.home.appending(path: "other").path
+    let (process, output, _) = try binary.start([
+      "simulator", "serve", "--json", "--state-dir", folder,
+    ])
+    defer {
+      process.terminate()
+      process.waitUntilExit()
+    }
+    _ = try Served.addresses(output)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/serving").count == 2)
+    let home = try FileManager.default.contentsOfDirectory(atPath: binary.home.path)
+    #expect(!home.contains(".local"), "\(home)")
+  }
+}
+
 /// Live money is never taken at a simulated reader.
 @Suite struct SimulatedReaderOnLiveTests {
   private static let sale = [

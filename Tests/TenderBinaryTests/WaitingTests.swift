@@ -70,6 +70,8 @@ private import Glibc
     #expect(before.status == 8, "\(before.output) \(before.errors)")
     #expect(before.errorRecord["error"]?["code"] == "deadline_passed")
     #expect(before.errorRecord["error"]?["effect"] == "none")
+    // The hint is to run the same command again.
+    #expect(before.errorRecord["error"]?["retry"] == ["class": "same_command"])
     func kept(_ reference: String) throws -> [String?] {
       let shown = try binary.run("journal", "show", reference, "--json").record
       return [shown["error"]?["code"]?.text, shown["history"]?.array?.last?["note"]?.text]

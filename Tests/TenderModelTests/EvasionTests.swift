@@ -12,6 +12,7 @@ import Testing
     let redactor = Redactor()
     redactor.learn(number)
     redactor.learn(token)
+    redactor.learn(long)
     redactor.learn("000918273645")
     if short { redactor.learnShort(Secret("937")) }
     return redactor
@@ -21,6 +22,16 @@ import Testing
   private static var all: [Redactor] { [told(), told(short: false)] }
 
   private static func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
+
+  /// Base32 with padding (RFC 4648, section 6).
+  private static func base32(_ text: String) -> String {
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+    let bits = text.utf8.flatMap { byte in (0..<8).map { byte >> UInt8(7 - $0) & 1 } }
+    let coded = stride(from: 0, to: bits.count, by: 5).map { start in
+      letters[(0..<5).reduce(0) { $0 << 1 | (start + $1 < bits.count ? Int(bits[start + $1]) : 0) }]
+    }
+    return String(coded) + String(repeating: "=", count: (8 - coded.count % 8) % 8)
+  }
 
   /// UTF-16 in either order of bytes.
   private static func wide(_ text: String, isBig: Bool) -> Data {
@@ -114,6 +125,18 @@ import Testing
       ]
     ),
     Form(
+      name: "reversed",
+      isForeign: false,
+      examples: ["6555665566500004", "x6555665566500004y"]
+    ),
+    Form(
+      name: "base32",
+      isForeign: false,
+      examples: ["", "x", "xy", "xyz", "wxyz", "vwxyz"].flatMap {
+        [base32($0 + number), base32($0 + number + "!").lowercased()]
+      }
+    ),
+    Form(
       name: "base64",
       isForeign: false,
       examples: [
@@ -154,11 +177,54 @@ import Testing
     #expect(
       lists == [
         Self.forms.filter(\.isForeign).map(\.name),
-        Self.forms.filter { !$0.isForeign }.map(\.name),
+        Self.forms.filter { !$0.isForeign }.map(\.name), Self.tokenForms.map(\.name),
+        Self.shortForms.map(\.name), Self.codeForms.map(\.name),
         Self.forms.filter { !$0.isForeign }.map(\.name),
       ]
     )
   }
+
+  /// Forms of a token of any length.
+  static let tokenForms: [Form] = [
+    Form(name: "any case", examples: [token, token.uppercased()]),
+    Form(name: "percent-encoding", examples: ["Kp7%2Fsecret%2Btoken_of-42"]),
+    Form(name: "entities", examples: ["Kp7&#47;secret&#43;token_of-42"]),
+    Form(name: "escapes with u", examples: [#"Kp7\u002fsecret+token_of-42"#]),
+    Form(name: "reversed", examples: [String(token.reversed())]),
+    Form(
+      name: "hexadecimal digits",
+      examples: [token, long].map { each($0) { String($0, radix: 16) } }
+    ),
+    Form(
+      name: "base64",
+      examples: [
+        base64(token), base64("a:" + token), base64("ab:" + token + ":c"), base64("a" + long),
+        base64("??" + token).replacingOccurrences(of: "+", with: "-")
+          .replacingOccurrences(of: "/", with: "_"),
+      ]
+    ),
+  ]
+
+  /// Further forms of a secret of at most 24 bytes.
+  static let shortForms: [Form] = [
+    Form(name: "base32", examples: [base32(token), base32("ab" + token + "c")]),
+    Form(
+      name: "UTF-16",
+      examples: [hex(token, isBig: true), wide(token, isBig: false).base64EncodedString()]
+    ),
+    Form(name: "base64 of base64", examples: [base64(base64(token))]),
+  ]
+
+  /// Forms of a security code.
+  static let codeForms: [Form] = [
+    Form(name: "one word", examples: ["937", "(937)"]),
+    Form(name: "digits of another script", examples: ["cvv: ９３７.", "٩٣٧"]),
+    Form(name: "entities", examples: ["&#57;37", "&#57&#51&#55"]),
+    Form(name: "one or two separators", examples: ["9 3 7", "9-3-7", "(9, 3, 7)", "9.3.7"]),
+  ]
+
+  /// A token of more than 24 bytes.
+  private static let long = "sk-live-Zt7pQw9xRb2LmN4vKc8sYd1f"
 
   @Test(arguments: forms)
   func `sees a card number of another command in the forms that the manual names`(_ form: Form) {
@@ -201,17 +267,21 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    token, token.uppercased(), base64(token), base64("a:" + token), base64("ab:" + token + ":c"),
-    "Kp7%2Fsecret%2Btoken_of-42", "Kp7&#47;secret&#43;token_of-42", #"Kp7\u002fsecret+token_of-42"#,
-    base64("??" + token).replacingOccurrences(of: "+", with: "-")
-      .replacingOccurrences(of: "/", with: "_"),
-  ])
-  func `shows no token that it was told`(_ form: String) {
-    for redactor in Self.all {
-      let shown = redactor.redact("echo \(form) end", foreign: true)
+  @Test(arguments: tokenForms)
+  func `shows no token that it was told`(_ form: Form) {
+    judgeToken(form)
+  }
+
+  @Test(arguments: shortForms)
+  func `shows no short token that it was told`(_ form: Form) { judgeToken(form) }
+
+  private func judgeToken(_ form: Form) {
+    for (example, redactor) in form.examples.flatMap({ example in Self.all.map { (example, $0) } })
+    {
+      let shown = redactor.redact("echo \(example) end", foreign: true)
       #expect(shown.contains("[redacted]"), "\(shown)")
       #expect(!shown.lowercased().contains("secret"), "\(shown)")
+      #expect(shown.utf8.count < 40, "\(shown)")
     }
   }
 
@@ -261,13 +331,12 @@ import Testing
     #expect(!redactor.holdsSecret(shown), "\(shown)")
   }
 
-  @Test(arguments: [
-    "937", "(937)", "cvv: ９３７.", "&#57;37", "٩٣٧", "9 3 7", "9-3-7", "(9, 3, 7)", "9.3.7",
-    "&#57&#51&#55",
-  ])
-  func `shows no security code that it was told`(_ form: String) {
-    let shown = Self.told().redact("echo \(form) end", foreign: true)
-    #expect(shown.contains("[redacted]"), "\(shown)")
+  @Test(arguments: codeForms)
+  func `shows no security code that it was told`(_ form: Form) {
+    for example in form.examples {
+      let shown = Self.told().redact("echo \(example) end", foreign: true)
+      #expect(shown.contains("[redacted]"), "\(shown)")
+    }
   }
 
   /// A short secret may have letters. Then a text without digits may hold it.
@@ -331,7 +400,9 @@ import Testing
   /// Twice the text takes twice the time, for any text.
   @Test(arguments: [
     "4", "4 ", "41111111", "a", "eyJ", "eyJa.", "%34", "&#52;", "\\u0034", "٤", "4-", "\u{200b}",
-    "123e4567-e89b-12d3-a456-4266141740", "4000056655665556 ", "K", "937,",
+    "123e4567-e89b-12d3-a456-4266141740", "4000056655665556 ", "K", "937,", "password=",
+    "password=\"", "password='\"", "bearer ", "bearer a ", ":", " :", "_", "GB29", "GB29 NWBK ",
+    "A1",
   ])
   func `grows with the text alone`(_ piece: String) {
     let redactor = Self.told()
@@ -339,5 +410,67 @@ import Testing
       String(repeating: piece, count: bytes / piece.utf8.count)
     }
     Growth.expectLinear(base: 16_384) { size in _ = redactor.redact(text(size), foreign: true) }
+  }
+
+  /// Secrets of other commands, by the name before them.
+  @Test(arguments: [
+    "access_token=Xk9-Z.2", "password=hunter2&x=1", "password: hunter2",
+    #"{"password": "hunter2 x"}"#,
+    #"{"client_secret":"hunter2"}"#, "Client-Secret: hunter2; a", "api_key = 'hunter2'",
+    "APIKEY=hunter2",
+    "passphrase%3Dhunter2", #"{\"refresh_token\": \"hunter2\"}"#, "Bearer hunter2",
+    "bearer  hunter2=",
+    "Authorization: Bearer hunter2,", "see https://bank.example/?resource_token=hunter2 for more",
+    "private_key=hunter2", "secret_key: hunter2", "id_token=hunter2", "password=[redacted]hunter2",
+  ])
+  func `shows no value after the name of a secret`(_ text: String) {
+    for redactor in Self.all + [Redactor()] {
+      let shown = redactor.redact(text, foreign: true)
+      #expect(!shown.contains("hunter2") && !shown.contains("Xk9"), "\(shown)")
+      #expect(shown.contains("[redacted]"), "\(shown)")
+      #expect(redactor.redact(shown, foreign: true) == shown)
+      #expect(redactor.redact(text) == text)
+      let line = JSONWriter.text(["message": .string(text)])
+      #expect(!redactor.isClean(line), "\(line)")
+    }
+    let member: JSON = [
+      "Password": "hunter2", "api_key": 12345, "a": ["id_token": "x"], "key": "x",
+    ]
+    let shown: JSON = [
+      "Password": "[redacted]", "api_key": "[redacted]", "a": ["id_token": "[redacted]"],
+      "key": "x",
+    ]
+    #expect(Redactor().redact(member, foreign: true) == shown)
+  }
+
+  @Test func `the manual names these names`() throws {
+    let page = try Project.text("man/tender-security.7").replacing("\\-", with: "-")
+    let list = page.components(separatedBy: "one of these names: ").dropFirst().first
+    let names = list?.prefix { $0 != "(" }.trimmingCharacters(in: .whitespaces)
+    #expect(names?.components(separatedBy: ", ") == Redactor.namesOfSecrets)
+  }
+
+  @Test(arguments: [
+    "GB29NWBK60161331926819", "GB29 NWBK 6016 1331 9268 19", "DE89370400440532013000",
+    "NO9386011117947", "MT84MALT011000012345MTLCAST001S",
+  ])
+  func `shows no IBAN`(_ account: String) {
+    for redactor in Self.all + [Redactor()] {
+      let text = "account <\(account)>, closed"
+      #expect(redactor.redact(text, foreign: true) == "account <[redacted]>, closed")
+      #expect(!redactor.isClean(JSONWriter.text(["message": .string(text)])))
+    }
+    #expect(Redactor().redact("to \(account) today", foreign: true) == "to [redacted] today")
+    #expect(Redactor().redact(account) == account)
+  }
+
+  @Test(arguments: [
+    "https://bank.example/pay?access_token=x7", "the password is wrong",
+    "NO_TOKEN: No pt-token found",
+    "invalid_token: expired", "key: value", "monkey=1", "a bearer", "GB28NWBK60161331926819",
+    "GB29NWBK6016133192681", "XGB29NWBK60161331926819", "the access_token expired",
+  ])
+  func `keeps what has no value of a secret`(_ text: String) {
+    for redactor in Self.all { #expect(redactor.redact(text, foreign: true) == text) }
   }
 }

@@ -52,9 +52,19 @@ import Testing
     #expect(JSONReader.read(#""\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00""#) == "\"\\/\u{8}\u{c}\n\r\té😀")
     #expect(JSONReader.read(#""\ud83dx""#) == "\u{fffd}x")
     #expect(JSONReader.read(#""\ud83d\u0041""#) == "\u{fffd}A")
-    #expect(JSONReader.read(#""\ud83dx""#, duplicates: .refused) == nil)
+    #expect(JSONReader.read(#""\ud83dx""#, duplicates: .refused) == "\u{fffd}x")
+    #expect(JSONReader.read(#""\ud83dx""#, duplicates: .refusedStrictly) == nil)
     #expect(JSONReader.read([0xef, 0xbb, 0xbf] + Array("[1]".utf8)) == [1])
     #expect(JSONReader.read(Array("\"".utf8) + [0xc0, 0xaf] + Array("\"".utf8)) == nil)
+  }
+
+  @Test(arguments: [
+    (#"{"a":1,"a":2}"#, "has a key twice"), (#"{"a":"\ud83d","a":2}"#, "has a key twice"),
+    (#"{"a":"\ud83d"}"#, "has half of a surrogate pair"), (#"{"\udc00":1}"#, "has half of"),
+    ("[1]", "is not a JSON object"), ("{", "is not a JSON object"), ("", "is not a JSON object"),
+  ])
+  func `says what is wrong with an object that a user wrote`(_ text: String, _ flaw: String) {
+    #expect(JSONReader.flaw(text.utf8).hasPrefix(flaw))
   }
 
   @Test func `is as deep as its limit and no deeper`() {

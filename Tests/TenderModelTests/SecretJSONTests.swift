@@ -54,7 +54,7 @@ import Testing
         bytes[random.below(bytes.count)] = Array(#""\{}[]:,ax1 "#.utf8)[random.below(12)]
       }
       let text = String(decoding: bytes, as: UTF8.self)
-      let expected = JSONReader.read(text, duplicates: .refused)?.object
+      let expected = JSONReader.read(text, duplicates: .refusedStrictly)?.object
       let everything: Set<String> = Set(
         (expected?.members.map(\.key) ?? []) + ["type", "name", "address", "city"]
       )

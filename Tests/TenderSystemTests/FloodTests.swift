@@ -120,7 +120,7 @@ private final class Stopper: Interruption, @unchecked Sendable {
   /// The endless parts of an HTTP answer, besides its body.
   private static let endless: [(head: String, line: String)] = [
     ("Transfer-Encoding: chunked\r\n\r\n0\r\n", "X-A: "), ("", "X-A: "),
-    ("Transfer-Encoding: chunked\r\n\r\n0\r\n", ""),
+    ("Transfer-Encoding: chunked\r\n\r\n0\r\n", ""), ("\r\n", ""),
   ]
 
   /// Fields before and after the body count like the body.
@@ -151,5 +151,9 @@ private final class Stopper: Interruption, @unchecked Sendable {
     }
     #expect(["answer_too_large", "unreadable_answer", "connection_closed"].contains(fault?.code))
     #expect(fault?.effect == .unknown)
+    // The message is not libcurl's.
+    let message = fault?.message ?? ""
+    let isOurs = ["larger than", "too long", "is not HTTP"].contains { message.contains($0) }
+    #expect(isOurs, "\(message)")
   }
 }

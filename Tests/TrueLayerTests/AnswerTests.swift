@@ -360,6 +360,29 @@ import TrueLayer
     #expect(fault?.exitStatus == 11 && fault?.retry == .later && fault?.after == 7)
   }
 
+  /// Readers differ in the value that counts.
+  @Test(arguments: [
+    #"{"id":"\#(id)","status":"settled","status":"failed"}"#,
+    #"{"id":"\#(id)","status":"settled","a":{"b":1,"\u0062":2}}"#,
+  ])
+  func `an answer with a member twice is unreadable`(_ body: String) throws {
+    let steps = (0..<4).map { _ in StubHTTP.Step("GET", "/v3/payments/\(Self.id)", 200, body) }
+    let engine = try World().engine(over: StubHTTP(steps)) {
+      $1.resourceToken = SharedSecret("resource-token")
+    }
+    let fault = #expect(throws: Fault.self) { _ = try engine.lookUp(Self.id, known: nil) }
+    #expect(fault?.exitStatus == 11)
+    #expect(fault?.message.contains("no JSON object") == true, "\(fault?.message ?? "")")
+  }
+
+  @Test(arguments: ["<html>", "[]", #"{"access_token":"a","access_token":"b"}"#])
+  func `an answer of the token service that cannot be read`(_ body: String) throws {
+    let engine = try World().engine(over: StubHTTP([.init("POST", "/connect/token", 200, body)]))
+    let fault = #expect(throws: Fault.self) { _ = try engine.lookUp(Self.id, known: nil) }
+    #expect(fault?.exitStatus == 11)
+    #expect(fault?.message.contains("no JSON object") == true, "\(fault?.message ?? "")")
+  }
+
   @Test func `an empty error body and an older one`() throws {
     let engine = try World().engine(
       over: StubHTTP([

@@ -82,8 +82,8 @@ package struct ConfigFile: Sendable {
     } catch {
       throw stop?() == true ? .stopped(by: .pending, underWay: "nothing was under way") : error
     }
-    guard let top = JSONReader.read(bytes, duplicates: .refused)?.object else {
-      throw .config(path, "is not a JSON object", nil)
+    guard let top = JSONReader.read(bytes, duplicates: .refusedStrictly)?.object else {
+      throw .config(path, JSONReader.flaw(bytes), nil)
     }
     try Self.checkKeys(top, Self.topKeys, path, "")
     if let schema = top["schema"], schema.wholeNumber != 1 {

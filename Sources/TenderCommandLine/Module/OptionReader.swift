@@ -140,9 +140,9 @@ package struct OptionReader {
     var pairs: JSONObject = [:]
     if let path = invocation[fileKey] {
       let bytes = try Environment.read(path, named: "--\(fileOption)", limit: 262_144)
-      guard let object = JSONReader.read(bytes, duplicates: .refused)?.object else {
+      guard let object = JSONReader.read(bytes, duplicates: .refusedStrictly)?.object else {
         throw .badFile(
-          "--\(fileOption) \(path.quotedForMessage) is not a JSON object",
+          "--\(fileOption) \(path.quotedForMessage) \(JSONReader.flaw(bytes))",
           hint: "such as {\"order\":\"1042\"}"
         )
       }

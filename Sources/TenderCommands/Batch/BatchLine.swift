@@ -146,13 +146,9 @@ package struct BatchLine: Sendable {
   }
 
   private static func object(_ text: String) throws(Fault) -> JSONObject {
-    if let object = JSONReader.read(text, duplicates: .refused)?.object { return object }
-    if JSONReader.read(text)?.object != nil {
-      // JSON readers differ in the value that counts. So neither does.
-      throw .badLine("has a key twice", hint: "leave one of them")
-    }
+    if let object = JSONReader.read(text, duplicates: .refusedStrictly)?.object { return object }
     throw .badLine(
-      "is no JSON object",
+      JSONReader.flaw(text.utf8),
       hint: "such as {\"command\":\"transact\",\"reference\":\"A1\",…}"
     )
   }

@@ -149,9 +149,9 @@ struct BatchTally {
     }
     if unknown > 0 { return Fault.Kind.unknown.exitStatus }
     if let problem { output.warn("\(problem.message); the lines before it were run") }
-    if isFatal { return Fault.Kind.state.exitStatus }
-    // A stop that came too late stopped nothing: all lines were run.
+    // A stop that came too late stopped nothing: all lines were run. A stop also ends a wait for the journal.
     if let wish, isStopped { return wish.exitStatus }
+    if isFatal { return Fault.Kind.state.exitStatus }
     // A missing report must not look like a success.
     if unreported != nil, failed == 0, !isStopped { return Fault.Kind.state.exitStatus }
     let exit = failed > 0 || isStopped ? Fault.Kind.partial.exitStatus : 0

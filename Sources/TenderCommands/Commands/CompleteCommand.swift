@@ -33,6 +33,8 @@ struct CompleteCommand {
     for candidate in candidates(for: current, behind: words) {
       let isShells = [Completions.files, Completions.folders].contains(candidate.word)
       guard isShells || candidate.word.hasPrefix(current) else { continue }
+      // fish would leave a ~ at the start unquoted, and then read it as a home.
+      if shell == "fish", candidate.word.hasPrefix("~") { continue }
       text += Printable.text(isShells ? candidate.word : String(candidate.word.dropFirst(kept)))
       text += candidate.meaning.isEmpty ? "\n" : "\t\(Printable.text(candidate.meaning))\n"
     }
@@ -47,6 +49,7 @@ struct CompleteCommand {
 
   private func candidates(for current: String, behind words: [String]) -> [Candidate] {
     let typed = Typed(words, catalogue)
+    if typed.areOptionsOver, let command = typed.command { return operands(of: command, typed) }
     if current.hasPrefix("--"), let equals = current.firstIndex(of: "=") {
       let name = current[current.index(current.startIndex, offsetBy: 2)..<equals]
       guard let option = catalogue.option(String(name)) else { return [] }
@@ -87,8 +90,9 @@ struct CompleteCommand {
     guard let operand = command.operands.first, given == 0 || operand.repeats else { return [] }
     if let own = Self.own(operand.choices, operand.completion) { return own }
     switch operand.name {
-    // One that begins with a dash would be read as an option.
-    case "REF", "ID": return references(typed).filter { !$0.word.hasPrefix("-") }
+    // One that begins with a dash would be read as an option, unless it is behind --.
+    case "REF", "ID":
+      return references(typed).filter { typed.areOptionsOver || !$0.word.hasPrefix("-") }
     case "CODE": return codes + references(typed)
     case "TOPIC":
       let topics = catalogue.topics.map { ($0.name, $0.summary) }
@@ -175,6 +179,8 @@ private struct Typed {
   private(set) var names: Set<String> = []
   private(set) var operands: [String] = []
   private(set) var open: Option?
+  /// Whether an argument `--` ended the options.
+  private(set) var areOptionsOver = false
   private(set) var command: Command?
   /// The options for the place of journal and configuration, with their values.
   private(set) var places: [String] = []
@@ -185,6 +191,10 @@ private struct Typed {
       if let option = open {
         if ofPlaces.contains(option.name) { places += ["--" + option.name, word] }
         open = nil
+      } else if areOptionsOver {
+        operands.append(word)
+      } else if word == "--" {
+        areOptionsOver = true
       } else if word.hasPrefix("-"), word.count > 1 {
         let name = word.drop { $0 == "-" }.prefix(before: "=")
         let option = catalogue.options.first { option in

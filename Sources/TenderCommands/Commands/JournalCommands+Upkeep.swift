@@ -12,7 +12,7 @@ extension Action {
     Reads the lines of tender journal export from a file or standard input. It copies them into
     the journal in use. Payments that the journal has already are not changed, so the same import
     can be repeated. A payment whose reference the journal has with other content is reported and
-    left out (14).
+    left out (14). So is a line with a card number, or with values that no journal writes.
 
     Preparations of held payments are not exported: confirm or cancel those with the old journal
     first.
@@ -237,9 +237,12 @@ extension JournalCommands {
       do throws(Fault) {
         let text = try text.get()
         if text.isBlank { continue }
-        guard let record = JSONReader.read(text)?.object else { throw .notExported(line) }
+        guard let record = JSONReader.read(text, duplicates: .refused)?.object else {
+          throw .notExported(line)
+        }
         guard let stored = record["stored"]?.object, let payment = PaymentRow.payment(of: stored)
         else { throw record["schema"] == 1 ? .exportedBefore(line) : .notExported(line) }
+        try Self.check(payment, of: stored, record, line)
         if try journal.take(payment, Self.history(of: record)) {
           taken += 1
           if payment.state.isHeld { held += 1 }
@@ -266,6 +269,19 @@ extension JournalCommands {
     return output.exit(failed == 0 ? 0 : Fault.Kind.partial.exitStatus)
   }
 
+  /// Throws if a payment of an export has a secret, or values that no journal writes. Nothing is stored then.
+  private static func check(
+    _ payment: Payment,
+    of stored: JSONObject,
+    _ record: JSONObject,
+    _ line: Int
+  ) throws(Fault) {
+    guard Redactor().redact(record) == record else {
+      throw .impossible(line, "it has something that looks like a card number or a token")
+    }
+    if let flaw = PaymentRow.flaw(payment, of: stored) { throw .impossible(line, flaw) }
+  }
+
   private static func history(of record: JSONObject) -> [HistoryEntry] {
     (record["history"]?.array ?? []).compactMap { entry in
       guard let at = entry["at"]?.text.flatMap(Timestamp.read) else { return nil }
@@ -283,6 +299,14 @@ extension JournalCommands {
 }
 
 extension Fault {
+  fileprivate static func impossible(_ line: Int, _ flaw: String) -> Fault {
+    .usage(
+      "bad_import",
+      "line \(line) is not a payment of a journal: \(flaw)",
+      "the line was not stored; export that journal again: tender journal export"
+    )
+  }
+
   fileprivate static func exportedBefore(_ line: Int) -> Fault {
     .usage(
       "bad_import",

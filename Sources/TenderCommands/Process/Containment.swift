@@ -196,11 +196,6 @@ private struct Bounds {
       if isMade || Environment.exists(folder + "/journal.db") { mark.make() }
       writable += mark.paths
     }
-    let served = ServedPorts(settings).folders
-    if command.bounds == .servedWorld {
-      for folder in served { try? Environment.makeFolder(folder) }
-    }
-    writable += served
   }
 
   /// Adds the files that variables, configuration, options and operands name.
@@ -351,13 +346,13 @@ extension Command.Work {
 }
 
 extension Command {
-  /// Whether a payer may come back from the bank to this command. A look-up, a search, a cancellation and a
-  /// refund need none.
+  /// Whether a payer may come back from the bank to this command. A look-up, a search, a check, a cancellation
+  /// and a refund need none.
   fileprivate var mayAwaitPayer: Bool {
     switch work {
     case .looksUp, .changes(.cancel), .changes(.refund): false
     case .makes, .changes(.confirm): true
-    case .local: bounds != .journal
+    case .local: bounds != .journal && name != "doctor"
     }
   }
 }

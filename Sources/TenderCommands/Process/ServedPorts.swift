@@ -12,27 +12,19 @@ private import Glibc
 ///
 /// Each port is a file with its number as the name, locked by the process that serves it. The lock ends with
 /// the process in every case.
+/// A live sale with another state folder recognizes the simulated reader by its serial number.
 struct ServedPorts {
-  /// The folders of the files: in the user's state folder, and in that of this command.
-  let folders: [String]
+  /// The folder of the files, in the state folder; nil without one.
+  let folder: String?
 
-  init(_ settings: Settings) {
-    var folders: [String] = []
-    if let own = try? settings.environment.folder("XDG_STATE_HOME", below: "/.local/state") {
-      folders.append(own)
-    }
-    if let chosen = try? settings.stateFolder().text, !folders.contains(chosen) {
-      folders.append(chosen)
-    }
-    self.folders = folders.map { $0 + "/serving" }
-  }
+  init(_ settings: Settings) { folder = (try? settings.stateFolder().text).map { $0 + "/serving" } }
 
   /// Records that this process serves a port, until it ends.
   ///
-  /// Throws `state` if no folder accepts that. A port that a live sale cannot recognize is not served.
+  /// Throws `state` if the folder does not accept that. A port that a live sale cannot recognize is not served.
   func announce(_ port: UInt16) throws(Fault) {
-    for folder in folders {
-      do throws(Fault) { try Environment.makeFolder(folder) } catch { continue }
+    if let folder {
+      try Environment.makeFolder(folder)
       let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
       let descriptor = unsafe open("\(folder)/\(port)", flags, 0o600)
       // The file stays open and locked as long as the process lives.
@@ -48,11 +40,10 @@ struct ServedPorts {
 
   /// Whether a running `simulator serve` has recorded a port.
   func holds(_ port: UInt16) -> Bool {
-    folders.contains { folder in
-      let descriptor = unsafe open("\(folder)/\(port)", O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-      guard descriptor >= 0 else { return false }
-      defer { close(descriptor) }
-      return flock(descriptor, LOCK_SH | LOCK_NB) != 0
-    }
+    guard let folder else { return false }
+    let descriptor = unsafe open("\(folder)/\(port)", O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return flock(descriptor, LOCK_SH | LOCK_NB) != 0
   }
 }

@@ -2,14 +2,25 @@
 package enum JSONReader {
   /// How to handle a name that occurs twice in an object.
   package enum Duplicates: Sendable {
-    /// The last value counts. To refuse an answer would lose its content.
+    /// The last value counts.
     case lastCounts
-    /// The text is refused, because its meaning is ambiguous. A lone surrogate is refused too.
+    /// The text is refused, because readers differ in the value that counts (RFC 8259, section 4).
     case refused
+    /// The same for a text that a user writes: half of a surrogate pair is refused too.
+    case refusedStrictly
   }
 
   /// The maximum depth of arrays and objects.
   package static let depthLimit = 64
+
+  /// Returns what is wrong with a text that is not an object by the strict rules, for a message.
+  package static func flaw(_ bytes: some Collection<UInt8>) -> String {
+    if read(bytes, duplicates: .refused)?.object != nil {
+      return "has half of a surrogate pair (\\ud800 to \\udfff), which is no character"
+    }
+    // Readers differ in the value that counts. So neither does.
+    return read(bytes)?.object == nil ? "is not a JSON object" : "has a key twice"
+  }
 
   /// Reads a JSON text of at most `limit` bytes; nil if it is not JSON.
   package static func read(
@@ -211,7 +222,7 @@ private struct JSONText {
         )
       }
     }
-    guard duplicates == .lastCounts else { return nil }
+    guard duplicates != .refusedStrictly else { return nil }
     // Half of a surrogate pair is dropped. The text after it is read as usual.
     index = behind
     return "\u{fffd}"

@@ -12,7 +12,8 @@ package struct SecretJSON {
   package init?(_ text: borrowing Secret, open: Set<String>) {
     var scanner = SecretScanner(open: open)
     let isWhole = unsafe text.withBytes { bytes in unsafe scanner.scan(bytes) }
-    guard isWhole, let object = JSONReader.read(scanner.shown, duplicates: .refused)?.object else {
+    guard isWhole, let object = JSONReader.read(scanner.shown, duplicates: .refusedStrictly)?.object
+    else {
       return nil
     }
     self.object = object

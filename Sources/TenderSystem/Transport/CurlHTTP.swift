@@ -79,7 +79,7 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
     let code = handle.perform(posting: request.method == .post ? request.body : nil)
     withExtendedLifetime((fields, answer)) {}
     guard code == CURLE_OK else {
-      let fault = handle.fault(code, host: address.authority)
+      let fault = handle.fault(code, host: address.authority, excess: answer.excess)
       reusable = nil
       throw fault
     }

@@ -186,9 +186,11 @@ final class CurlHandle {
   }
 
   /// The fault of a failed transfer: its reason, and whether anything was sent.
-  func fault(_ code: CURLcode, host: String) -> Fault {
+  ///
+  /// `excess` is the limit that the answer exceeded, for the message.
+  func fault(_ code: CURLcode, host: String, excess: String? = nil) -> Fault {
     if let held { return held }
-    let text = unsafe String(cString: tender_curl_easy_strerror(code))
+    let text = excess ?? Self.text(code)
     let connectStatus = number(CURLINFO_HTTP_CONNECTCODE)
     let isRefusedByProxy = connectStatus != 0 && !(200..<300).contains(connectStatus)
     let hasLeft =
@@ -216,8 +218,10 @@ final class CurlHandle {
     let (name, cause): (String, Fault.Cause?) =
       switch code {
       case CURLE_OPERATION_TIMEDOUT: ("no_answer", nil)
-      case CURLE_WRITE_ERROR, CURLE_FILESIZE_EXCEEDED: ("answer_too_large", nil)
-      case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_HTTP2, CURLE_PARTIAL_FILE:
+      case CURLE_WRITE_ERROR, CURLE_FILESIZE_EXCEEDED, CURLE_OUT_OF_MEMORY:
+        ("answer_too_large", nil)
+      case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_HTTP2, CURLE_PARTIAL_FILE,
+        CURLE_BAD_FUNCTION_ARGUMENT:
         ("unreadable_answer", nil)
       default: ("connection_closed", .connectionClosed)
       }
@@ -229,6 +233,16 @@ final class CurlHandle {
       code == CURLE_OPERATION_TIMEDOUT
         ? "no answer from \(host) within the time for one request" : "\(host): \(text)"
     )
+  }
+
+  private static func text(_ code: CURLcode) -> String {
+    switch code {
+    // libcurl reports its own limits for lines and trailers in this way.
+    case CURLE_OUT_OF_MEMORY: "the answer has a line or trailers that are too long"
+    // In an answer, this is a trailer that is no field.
+    case CURLE_BAD_FUNCTION_ARGUMENT: "the answer is not HTTP"
+    default: unsafe String(cString: tender_curl_easy_strerror(code))
+    }
   }
 
   /// Failures before the first byte of a request (libcurl, "libcurl-errors").
@@ -260,15 +274,22 @@ final class AnswerBuffer {
   private(set) var body: [UInt8] = []
   private(set) var fields: [String: String] = [:]
   private let limit: Int
-  /// The number of bytes of header fields that may still arrive, before and after the body.
-  private var room = 262_144
+  /// The limit for header fields before and after the body, in bytes.
+  private static let fieldLimit = 262_144
+  /// The number of bytes of header fields that may still arrive.
+  private var room = fieldLimit
+  /// The limit that the answer exceeded, for a message.
+  private(set) var excess: String?
 
   init(limit: Int) { self.limit = limit }
 
   static let takeBody: curl_write_callback = { bytes, size, count, context in
     guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
     let answer = unsafe Unmanaged<AnswerBuffer>.fromOpaque(context).takeUnretainedValue()
-    guard answer.body.count + size * count <= answer.limit else { return 0 }
+    guard answer.body.count + size * count <= answer.limit else {
+      answer.excess = "the answer is larger than \(answer.limit) bytes"
+      return 0
+    }
     unsafe answer.body.append(
       contentsOf: UnsafeRawBufferPointer(start: bytes, count: size * count)
     )
@@ -279,7 +300,10 @@ final class AnswerBuffer {
     guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
     let answer = unsafe Unmanaged<AnswerBuffer>.fromOpaque(context).takeUnretainedValue()
     answer.room -= size * count
-    guard answer.room >= 0 else { return 0 }
+    guard answer.room >= 0 else {
+      answer.excess = "the header fields of the answer are larger than \(fieldLimit) bytes"
+      return 0
+    }
     let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
     // Another status line (100 Continue, or a proxy's) starts a new set of fields.
     if unsafe line.starts(with: "HTTP/".utf8) {

@@ -61,7 +61,7 @@ struct SaleOrderBuilder {
     if let reference { return try known(reference) }
     guard let path else { return nil }
     let bytes = try Environment.read(path, named: "--original-file", limit: 1 << 20)
-    let object = JSONReader.read(bytes, duplicates: .refused)?.object
+    let object = JSONReader.read(bytes, duplicates: .refusedStrictly)?.object
     let receipt = object?["result"]?["receipt"]?.object ?? object?["receipt"]?.object ?? object
     guard let receipt, receipt.text("transactionReference") != nil else {
       throw .badFile(

@@ -106,9 +106,9 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
     guard let path = formFile else { return [:] }
     var bytes = try invocation.readOwn(path, "--form-file") ?? []
     defer { bytes.wipe() }
-    guard let object = JSONReader.read(bytes, duplicates: .refused)?.object else {
+    guard let object = JSONReader.read(bytes, duplicates: .refusedStrictly)?.object else {
       throw .badFile(
-        "--form-file \(path.quotedForMessage) is not a JSON object",
+        "--form-file \(path.quotedForMessage) \(JSONReader.flaw(bytes))",
         hint: "such as {\"psu-id\":\"…\"}"
       )
     }

@@ -17,7 +17,7 @@ extension FuzzTarget {
       ],
       words: ["{", "}", "[", "]", "\"", "\\u", "\\ud800", "true", "null", "1e999", ":", ","]
     ) { bytes in
-      for duplicates in [JSONReader.Duplicates.lastCounts, .refused] {
+      for duplicates in [JSONReader.Duplicates.lastCounts, .refused, .refusedStrictly] {
         guard let value = JSONReader.read(bytes, duplicates: duplicates) else { continue }
         let text = JSONWriter.text(value)
         guard let again = JSONReader.read(text) else { return "what was written is no JSON" }
@@ -33,7 +33,7 @@ extension FuzzTarget {
     ) { bytes in
       var copy = bytes
       let read = SecretJSON(Secret(consuming: &copy), open: ["type"])
-      let whole = JSONReader.read(bytes, duplicates: .refused)?.object
+      let whole = JSONReader.read(bytes, duplicates: .refusedStrictly)?.object
       if read != nil, whole == nil { return "it takes what is no JSON object" }
       return nil
     },

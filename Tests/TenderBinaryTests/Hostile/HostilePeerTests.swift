@@ -2,6 +2,12 @@ import Foundation
 import TenderTestSupport
 import Testing
 
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
 /// Peers that never stop, never begin, or send false data. Memory, time and signals are checked from outside.
 ///
 /// `TENDER_HOSTILE=all` runs every case. `TENDER_HOSTILE=TEXT|TEXT` runs those with one of the texts in the
@@ -22,5 +28,29 @@ import Testing
   @Test(arguments: chosen) func `is borne`(_ row: HostileCase) throws {
     let wrong = try row.judge()
     #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
+  }
+
+  /// A stop ends the wait for the journal. The batch ended because of it, not because of the journal.
+  @Test(arguments: [(SIGTERM, 143), (SIGINT, 130), (nil, 8)] as [(Int32?, Int32)])
+  func `a batch whose journal is silent ends as its stop does`(
+    _ signal: Int32?,
+    _ exit: Int32
+  ) throws {
+    let peer = try HostilePeer(at: 0) { $0.hush() }
+    defer { peer.stop() }
+    var binary = try Binary()
+    defer { binary.remove() }
+    binary.variables["TENDER_JOURNAL"] =
+      "postgres://tender:p@127.0.0.1:\(peer.port)/tender?sslmode=disable"
+    let line = #"{"command":"transact","amount":"5","test_card":"visa","reference":"A"}"#
+    let file = try Works.write([line], binary)
+    let words =
+      ["batch", file, "--json", "--timeout", "20s"] + (signal == nil ? ["--deadline", "1s"] : [])
+    let end = try HostileRun(binary: binary, words: words).run(
+      atMost: 10_000,
+      signal: signal,
+      isReady: { peer.awaitAct($0) }
+    )
+    #expect(end.exit == exit, "\(end.said)")
   }
 }

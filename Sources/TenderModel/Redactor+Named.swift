@@ -1,0 +1,161 @@
+/// Finds secrets in a provider's text by the name before them, and account numbers by their check digits.
+extension Redactor {
+  /// The names before a secret, without `_` and `-`. Any case counts.
+  package static let namesOfSecrets = [
+    "access_token", "refresh_token", "id_token", "resource_token", "client_secret", "api_key",
+    "secret_key", "private_key", "password", "passphrase",
+  ]
+
+  private static let names = namesOfSecrets.map { Array($0.utf8.filter(DigitRuns.isLetter)) }
+
+  /// Returns whether a member of an object has the name of a secret.
+  static func isNameOfSecret(_ name: String) -> Bool {
+    let word = Array(name.utf8)
+    return isName(endingAt: word.count) { word[$0] }
+  }
+
+  /// Returns whether the word before a place is the name of a secret.
+  @inline(__always)
+  private static func isName(endingAt end: Int, _ byte: (Int) -> UInt8) -> Bool {
+    guard end > 5 else { return false }
+    // Nearly every other name ends in other letters.
+    switch (byte(end - 2) | 0x20, byte(end - 1) | 0x20) {
+    case (UInt8(ascii: "e"), UInt8(ascii: "n")), (UInt8(ascii: "e"), UInt8(ascii: "t")),
+      (UInt8(ascii: "e"), UInt8(ascii: "y")), (UInt8(ascii: "r"), UInt8(ascii: "d")),
+      (UInt8(ascii: "s"), UInt8(ascii: "e")):
+      break
+    default: return false
+    }
+    var (start, word) = (end, [UInt8]())
+    while start > 0, word.count < 16 {
+      let byte = byte(start - 1)
+      guard isOfName(byte) else { break }
+      if DigitRuns.isLetter(byte) { word.append(byte | 0x20) }
+      if DigitRuns.isDigit(byte) { return false }
+      start -= 1
+    }
+    return names.contains { $0.elementsEqual(word.reversed()) }
+  }
+
+  private static func isOfName(_ byte: UInt8) -> Bool {
+    DigitRuns.isLetter(byte) || DigitRuns.isDigit(byte) || byte == UInt8(ascii: "_")
+      || byte == UInt8(ascii: "-")
+  }
+
+  private static func isQuote(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'")
+  }
+
+  /// Returns whether a name of a secret is before the `=` or `:` at a place.
+  @inline(__always)
+  static func isNamed(_ place: Int, _ byte: (Int) -> UInt8) -> Bool {
+    var end = place
+    // A text can hold JSON, whose quotes are escaped.
+    while end > 0, isQuote(byte(end - 1)) || " \\".utf8.contains(byte(end - 1)) { end -= 1 }
+    return isName(endingAt: end, byte)
+  }
+
+  /// Returns whether the word `Bearer` is before the space at a place (RFC 6750, section 2.1).
+  @inline(__always)
+  static func isBearer(_ place: Int, _ byte: (Int) -> UInt8) -> Bool {
+    guard place >= 6, byte(place - 1) | 0x20 == UInt8(ascii: "r") else { return false }
+    let word = (place - 6..<place).map { byte($0) | 0x20 }
+    return word.elementsEqual("bearer".utf8) && (place == 6 || !isOfName(byte(place - 7)))
+  }
+
+  /// Finds values after the names of secrets, and words after `Bearer`.
+  ///
+  /// A text that is an address alone is left as it is: the payer needs it.
+  static func named(in plain: PlainText) -> [Range<Int>] {
+    let bytes = plain.bytes
+    guard !isAddress(bytes) else { return [] }
+    var found: [Range<Int>] = []
+    var place = 0
+    while place < bytes.count {
+      let range: Range<Int>? =
+        switch bytes[place] {
+        case UInt8(ascii: "="), UInt8(ascii: ":"):
+          isNamed(place, { bytes[$0] }) ? value(in: bytes, from: place + 1) : nil
+        case UInt8(ascii: " "): isBearer(place, { bytes[$0] }) ? token(in: bytes, from: place) : nil
+        default: nil
+        }
+      if let range, !range.isEmpty, !bytes[range].elementsEqual(mark) {
+        found.append(plain.place(of: range))
+      }
+      place = max(place + 1, range?.upperBound ?? 0)
+    }
+    return found
+  }
+
+  private static func isAddress(_ bytes: [UInt8]) -> Bool {
+    (bytes.starts(with: "https://".utf8) || bytes.starts(with: "http://".utf8))
+      && !bytes.contains { $0 <= 0x20 || isQuote($0) }
+  }
+
+  /// Returns the range of a value: what is between quotes, or up to a space or the next sign.
+  private static func value(in bytes: [UInt8], from start: Int) -> Range<Int> {
+    let start = bytes[start...].firstIndex { !" \\".utf8.contains($0) } ?? bytes.count
+    guard start < bytes.count else { return start..<start }
+    if isQuote(bytes[start]) {
+      let rest = bytes[(start + 1)...]
+      return rest.startIndex..<(rest.firstIndex(of: bytes[start]) ?? bytes.count)
+    }
+    let end = bytes[start...].firstIndex { $0 <= 0x20 || ",;&<>\"'){}|".utf8.contains($0) }
+    return start..<(end ?? bytes.count)
+  }
+
+  private static func token(in bytes: [UInt8], from space: Int) -> Range<Int> {
+    let start = bytes[space...].firstIndex { $0 != UInt8(ascii: " ") } ?? bytes.count
+    let end = bytes[start...].firstIndex {
+      !isOfName($0) && !".~+/=".utf8.contains($0)
+    }
+    return start..<(end ?? bytes.count)
+  }
+
+  /// Finds IBANs in capital letters, in one piece or in groups (ISO 13616-1, section 6).
+  static func accounts(in plain: PlainText) -> [Range<Int>] {
+    let bytes = plain.bytes
+    return bytes.indices.dropFirst(2).compactMap { place in
+      guard DigitRuns.isDigit(bytes[place]), isCapital(bytes[place - 1]) else { return nil }
+      return account(from: place - 2, bytes.count, { bytes[$0] }).map(plain.place)
+    }
+  }
+
+  /// Returns the range of an IBAN that begins at a place; nil if there is none.
+  @inline(__always)
+  static func account(
+    from start: Int,
+    _ count: Int,
+    _ byte: (Int) -> UInt8
+  ) -> Range<Int>? {
+    guard start + 15 <= count, isCapital(byte(start)), isCapital(byte(start + 1)),
+      DigitRuns.isDigit(byte(start + 2)), DigitRuns.isDigit(byte(start + 3)),
+      start == 0 || !isPart(byte(start - 1))
+    else { return nil }
+    // A letter counts as a two-digit number, from 10 on. The first four characters count last.
+    func add(_ sum: Int, _ byte: UInt8) -> Int {
+      DigitRuns.isDigit(byte)
+        ? (sum * 10 + Int(byte - UInt8(ascii: "0"))) % 97
+        : (sum * 100 + Int(byte - UInt8(ascii: "A")) + 10) % 97
+    }
+    var (place, length, sum) = (start + 4, 4, 0)
+    var found: Range<Int>?
+    while place < count, length < 34 {
+      if byte(place) == UInt8(ascii: " "), place + 1 < count { place += 1 }
+      guard isPart(byte(place)) else { break }
+      sum = add(sum, byte(place))
+      (place, length) = (place + 1, length + 1)
+      let isEnd = place == count || !isPart(byte(place)) && !DigitRuns.isLetter(byte(place))
+      if isEnd, length >= 15, (start..<start + 4).reduce(sum, { add($0, byte($1)) }) == 1 {
+        found = start..<place
+      }
+    }
+    return found
+  }
+
+  private static func isCapital(_ byte: UInt8) -> Bool {
+    UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+  }
+
+  private static func isPart(_ byte: UInt8) -> Bool { isCapital(byte) || DigitRuns.isDigit(byte) }
+}
