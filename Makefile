@@ -186,13 +186,14 @@ bench: build setup-bench
 	  Tests/Bench/fleet.sh "$$state/tender" "$(CURDIR)/.build/release/libtender-faults.so" \
 	    "$(CURDIR)/.build/release/tender-bench"
 
-# The journal's commands among ten million payments: most of an hour, and 40 GB in FOLDER.
+# The journal's commands among ROWS payments. Ten million take 40 GB in FOLDER.
 FOLDER ?= /tmp
+ROWS ?= 10000000
 bench-large: build
 	swift build -c release --product tender-bench
 	swift build -c release --product tender-launch
 	@state=$$(mktemp -d -p "$(FOLDER)") && trap 'rm -rf "$$state"' EXIT && \
-	  .build/release/tender-bench $(TENDER) "$$state" 10 large
+	  .build/release/tender-bench $(TENDER) "$$state" 10 large $(ROWS)
 
 # Counts the instructions of common commands. EARLIER is the program of an earlier build, to compare with.
 EARLIER ?=

@@ -26,8 +26,10 @@ package enum Synonyms {
       return (String(sides[0]), sides[1].split(separator: " ").map(String.init))
     }
 
-  /// Options by their names in other tools.
-  static let options = ["last4": "last-four", "card": "last-four"]
+  /// Returns the option that other tools name so, or the same name.
+  static func option(for typed: String) -> String {
+    typed == "last4" || typed == "card" ? "last-four" : typed
+  }
 
   /// The command with this other name; nil if there is none.
   static func command(for typed: String) -> String? {

@@ -71,17 +71,17 @@ extension Randomness {
     return UUIDText.format(raw)
   }
 
-  /// Returns that many characters of `alphabet`, each equally likely.
+  /// Returns that many characters of `alphabet`, which is ASCII, each equally likely.
   package func text(_ count: Int, from alphabet: String) -> String {
-    let letters = Array(alphabet)
+    let letters = Array(alphabet.utf8)
     let limit = 256 / letters.count * letters.count
-    var text = ""
+    var text: [UInt8] = []
     while text.count < count {
       for byte in bytes(count) where Int(byte) < limit && text.count < count {
         text.append(letters[Int(byte) % letters.count])
       }
     }
-    return text
+    return String(decoding: text, as: UTF8.self)
   }
 }
 

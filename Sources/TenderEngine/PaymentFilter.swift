@@ -273,7 +273,7 @@ package enum SearchTerm {
   /// The search text in the form of the index: lower case, from its first letter or digit on.
   fileprivate static func word(_ text: String) -> String {
     let text = text.lowercased()
-    let word = text.drop { !$0.isLetter && !$0.isNumber }
+    let word = text.drop { !isOfWord($0) }
     return word.isEmpty ? text : String(word)
   }
 
@@ -288,12 +288,21 @@ package enum SearchTerm {
     return starts(of: text.lowercased()).prefix(words).contains { $0.utf8.starts(with: part) }
   }
 
+  /// Returns whether a character is a letter or digit. Nearly all are ASCII.
+  private static func isOfWord(_ character: Character) -> Bool {
+    guard let byte = character.asciiValue else { return character.isLetter || character.isNumber }
+    return switch byte {
+    case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+    default: false
+    }
+  }
+
   /// The text from each word on. A word ends at any character that is no letter or digit.
   private static func starts(of text: String) -> [Substring] {
     var starts: [Substring] = []
     var isInWord = false
     for index in text.indices {
-      let isLetter = text[index].isLetter || text[index].isNumber
+      let isLetter = isOfWord(text[index])
       // The first entry is the whole text, also if it begins with another character.
       if isLetter && !isInWord || index == text.startIndex { starts.append(text[index...]) }
       isInWord = isLetter

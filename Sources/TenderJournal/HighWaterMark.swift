@@ -117,9 +117,10 @@ final class HighWaterMark {
       next.isOutside ? "1" : "0",
     ]
     parts.append(Self.sum(parts)[...])
-    let text = parts.joined(separator: " ")
-    let padding = String(repeating: " ", count: Self.size - 1 - text.utf8.count)
-    if PlainFile.write(Array((text + padding + "\n").utf8), to: file, at: 0) { last = next }
+    var line = Array(parts.joined(separator: " ").utf8)
+    line += repeatElement(UInt8(ascii: " "), count: Self.size - 1 - line.count)
+    line.append(UInt8(ascii: "\n"))
+    if PlainFile.write(line, to: file, at: 0) { last = next }
     // Within one sector, a power cut leaves the old or the new line. An old line only protects less.
     if anew { _ = PlainFile.sync(file) }
   }

@@ -156,12 +156,9 @@ struct Table<Source>: Sendable {
 
   func read(_ row: Row, into source: inout Source) {
     // In a select list, the columns of the table are together and in order.
-    let names = row.columns.names
     let start = fields.first.flatMap { row.columns.place(of: $0.name) } ?? 0
     for (index, field) in fields.enumerated() {
-      let place = start + index
-      let isThere = place < names.count && names[place] == field.name
-      field.set(&source, isThere ? row.values[place] : row[field.name])
+      field.set(&source, row.value(of: field.name, at: start + index))
     }
   }
 }
@@ -196,6 +193,11 @@ package struct Row: Sendable {
   /// The value of a column; null if the row lacks the column.
   package subscript(_ name: String) -> Database.Value {
     columns.place(of: name).map { values[$0] } ?? .null
+  }
+
+  /// Returns the value of a column that is probably at a place.
+  fileprivate func value(of name: String, at place: Int) -> Database.Value {
+    place < values.count && columns.names[place] == name ? values[place] : self[name]
   }
 
   func text(_ name: String) -> String? { self[name].text }
@@ -242,8 +244,11 @@ package struct Row: Sendable {
 
   /// Returns the columns whose values differ from those of an earlier row.
   package func changes(from before: Row) -> [(column: String, value: Database.Value)] {
-    zip(columns.names, values).compactMap { name, value in
-      before[name] == value ? nil : (name, value)
+    let start = columns.names.first.flatMap(before.columns.place) ?? 0
+    return values.indices.compactMap { index in
+      let name = columns.names[index]
+      let value = values[index]
+      return before.value(of: name, at: start + index) == value ? nil : (name, value)
     }
   }
 

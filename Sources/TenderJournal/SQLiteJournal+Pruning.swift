@@ -79,11 +79,15 @@ extension SQLiteJournal {
     _ filter: PaymentFilter
   ) throws(Fault) -> Int {
     let rows = Self.prunable(before: time, filter)
-    var going: [Int] = []
-    for row in slice where try number("\(rows) AND p.row = \(row)") != nil { going.append(row) }
+    let (still, values) = (rows.sqlite + " AND p.row = ?", rows.values)
+    var (going, lines): ([Int], Int) = ([], 0)
+    for row in slice where try database.first(still, values + [.integer(row)]) != nil {
+      going.append(row)
+    }
     for row in going {
       let value = [Database.Value.integer(row)]
-      let lines = try number("SELECT count(*) FROM event WHERE payment = \(row)") ?? 0
+      lines +=
+        try database.first("SELECT count(*) FROM event WHERE payment = ?", value)?[0].integer ?? 0
       if let found = try self.row("p.row = \(row)"),
         let payment = try? PaymentRow.payment(found, try operations(of: row))
       {
@@ -96,8 +100,8 @@ extension SQLiteJournal {
         try database.query("DELETE FROM \(table) WHERE payment = ?", value)
       }
       try database.query("DELETE FROM payment WHERE row = ?", value)
-      try database.query("UPDATE journal SET forgotten = forgotten + ?", [.integer(lines)])
     }
+    try database.query("UPDATE journal SET forgotten = forgotten + ?", [.integer(lines)])
     return going.count
   }
 

@@ -37,11 +37,15 @@ extension SQLiteJournal {
   }
 
   func operations(of payment: Int) throws(Fault) -> [Row] {
-    try all(
-      OperationRow.stored,
-      "\(OperationRow.select) WHERE o.payment = \(payment) ORDER BY o.sequence"
-    )
+    try database.all(Self.operationsOfPayment, [.integer(payment)])
+      .compactMap { Row(OperationRow.stored, read: $0) }
   }
+
+  // These two are not made again for each payment.
+  private static let operationsOfPayment =
+    OperationRow.select.sqlite + " WHERE o.payment = ? ORDER BY o.sequence"
+  private static let historyOfPayment =
+    "SELECT \(EventRow.columns.names.list()) FROM event WHERE payment = ? ORDER BY line"
 
   /// Returns the payment of a row, or the one that waits to be written there.
   func payment(_ row: Row) throws(Fault) -> Payment {
@@ -191,12 +195,8 @@ extension SQLiteJournal {
   }
 
   package func history(of payment: Payment) throws(Fault) -> [HistoryEntry] {
-    let list = EventRow.columns.names.list()
-    let lines = try all(
-      EventRow.columns,
-      "SELECT \(sql: list) FROM event WHERE payment = \(payment.row) ORDER BY line"
-    )
-    return lines.map(EventRow.entry)
+    try database.all(Self.historyOfPayment, [.integer(payment.row)])
+      .compactMap { Row(EventRow.columns, read: $0).map(EventRow.entry) }
   }
 }
 

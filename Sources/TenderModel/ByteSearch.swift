@@ -4,13 +4,16 @@
 /// takes ten times as long. The compiler prefers these methods in each file that imports this room, because a
 /// literal is a `String` first.
 extension StringProtocol where SubSequence == Substring {
+  /// The whole text. With `...`, other rooms would work out a generic type at each call.
+  private var whole: Substring { self[startIndex..<endIndex] }
+
   /// Returns the texts between separators. After `maxSplits` of them, the last one is the rest.
   package func split(
     separator: String,
     maxSplits: Int = .max,
     omittingEmptySubsequences: Bool = true
   ) -> [Substring] {
-    let text = self[...]
+    let text = whole
     return unsafe ByteSearch.withBytes(text, separator) { bytes, separator in
       var parts: [Substring] = []
       var (start, place) = (text.startIndex, 0)
@@ -28,15 +31,7 @@ extension StringProtocol where SubSequence == Substring {
   }
 
   /// Returns the range of the first occurrence of another text.
-  package func firstRange(of other: String) -> Range<Index>? {
-    guard !other.isEmpty else { return startIndex..<startIndex }
-    return unsafe ByteSearch.withBytes(self[...], other) { bytes, other in
-      unsafe ByteSearch.place(of: other, in: bytes, 0).map { place in
-        let start = utf8.index(startIndex, offsetBy: place)
-        return start..<utf8.index(start, offsetBy: other.count)
-      }
-    }
-  }
+  package func firstRange(of other: String) -> Range<Index>? { whole.range(of: other) }
 
   /// Returns the start of the first occurrence of another text.
   package func firstIndex(of other: String) -> Index? { firstRange(of: other)?.lowerBound }
@@ -52,7 +47,8 @@ extension StringProtocol where SubSequence == Substring {
 
   /// Returns the text before the first occurrence of another one, or the whole text.
   package func prefix(before other: String) -> Substring {
-    self[..<(firstIndex(of: other) ?? endIndex)]
+    let text = whole
+    return text.range(of: other).map { text[..<$0.lowerBound] } ?? text
   }
 
   /// Returns whether another text occurs.
@@ -62,6 +58,19 @@ extension StringProtocol where SubSequence == Substring {
   package func replacing(_ other: String, with replacement: String) -> String {
     let parts = split(separator: other, omittingEmptySubsequences: false)
     return parts.count == 1 ? String(self) : parts.joined(separator: replacement)
+  }
+}
+
+extension Substring {
+  /// The search itself is no generic function: other rooms would work out its types at each call.
+  fileprivate func range(of other: String) -> Range<Index>? {
+    guard !other.isEmpty else { return startIndex..<startIndex }
+    return unsafe ByteSearch.withBytes(self, other) { bytes, other in
+      unsafe ByteSearch.place(of: other, in: bytes, 0).map { place in
+        let start = utf8.index(startIndex, offsetBy: place)
+        return start..<utf8.index(start, offsetBy: other.count)
+      }
+    }
   }
 }
 

@@ -82,6 +82,12 @@ package enum CardNumberGuard {
   /// The signs that separate the values of a web address stay. So do those that `DigitRuns` knows: a UUID needs
   /// its hyphens.
   private static func spaced(_ text: String) -> String {
+    func stays(_ byte: UInt8) -> Bool {
+      DigitRuns.isDigit(byte) || DigitRuns.isLetter(byte) || "=&?-./_".utf8.contains(byte)
+    }
+    if text.utf8.allSatisfy({ $0 < 0x80 }) {
+      return String(decoding: text.utf8.map { stays($0) ? $0 : UInt8(ascii: " ") }, as: UTF8.self)
+    }
     var shown = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
       let properties = scalar.properties
@@ -90,10 +96,10 @@ package enum CardNumberGuard {
       default: break
       }
       // Digits in circles are symbols, but they have a numeric type.
-      let stays =
+      let isPart =
         properties.isAlphabetic || properties.numericType != nil
-        || "=&?-./_".unicodeScalars.contains(scalar)
-      shown.append(stays ? scalar : " ")
+        || scalar.isASCII && stays(UInt8(scalar.value))
+      shown.append(isPart ? scalar : " ")
     }
     return String(shown)
   }

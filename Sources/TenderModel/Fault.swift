@@ -252,6 +252,8 @@ extension Fault.Retry {
 extension StringProtocol {
   /// The text in quotes for a message. It is cut if long, and control characters are replaced.
   package var quotedForMessage: String {
+    // Nearly every text is short and plain.
+    if utf8.count <= 60, utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return "'\(self)'" }
     let shown = prefix(60).unicodeScalars.map { scalar in
       scalar.value < 0x20 || scalar.value == 0x7f ? "?" : String(scalar)
     }

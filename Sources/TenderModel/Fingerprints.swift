@@ -34,6 +34,10 @@ struct Fingerprints: Sendable {
   private var known: [Print] = []
   /// One bit for each hash of the first bytes of a secret. It skips nearly all places of a text.
   private var sieve: [UInt64] = []
+  /// The number of bits of the sieve, as a power of two.
+  private let power: UInt32
+
+  init(power: UInt32 = 16) { self.power = power }
 
   var isEmpty: Bool { known.isEmpty }
 
@@ -93,8 +97,8 @@ struct Fingerprints: Sendable {
   mutating func insert(_ sum: Sum) -> Bool {
     guard sum.count >= Self.window else { return false }
     let (key, count, value) = (sum.key, sum.count, Self.reduced(sum.value))
-    if sieve.isEmpty { sieve = Array(repeating: 0, count: 1024) }
-    let slot = Self.slot(sum.word)
+    if sieve.isEmpty { sieve = Array(repeating: 0, count: 1 << Int(power - 6)) }
+    let slot = slot(sum.word)
     sieve[slot >> 6] |= 1 << UInt64(slot & 63)
     let print = Print(key: key, count: count, value: value)
     var place = first(key)
@@ -125,7 +129,7 @@ struct Fingerprints: Sendable {
     for byte in bytes.prefix(Self.sieved - 1) { word = word << 8 | UInt32(Self.small(byte)) }
     for start in 0...(bytes.count - Self.window) {
       word = word << 8 | UInt32(Self.small(bytes[start + Self.sieved - 1]))
-      let slot = Self.slot(word)
+      let slot = slot(word)
       guard sieve[slot >> 6] & 1 << UInt64(slot & 63) != 0 else { continue }
       let key = Self.value(of: bytes[start..<(start + Self.window)])
       for print in known[first(key)...].prefix(while: { $0.key == key })
@@ -144,29 +148,37 @@ struct Fingerprints: Sendable {
     return found
   }
 
-  /// Returns whether a secret may begin at the given bytes. False is certain.
-  @inline(__always)
-  func mayBegin(
-    in bytes: UnsafeBufferPointer<UInt8>,
-    where counts: (UInt8) -> Bool
-  ) -> Bool {
-    guard !known.isEmpty else { return false }
-    var word: UInt32 = 0
-    var seen = 0
-    for index in 0..<bytes.count {
-      let byte = unsafe bytes[index]
-      guard counts(byte) else { continue }
-      word = word << 8 | UInt32(Self.small(byte))
-      seen += 1
-      guard seen >= Self.sieved else { continue }
-      let slot = Self.slot(word)
-      if sieve[slot >> 6] & 1 << UInt64(slot & 63) != 0 { return true }
-    }
-    return false
+  /// Returns whether a byte is a letter or digit of a secret, and not a separator between its parts.
+  static func isOfCodes(_ byte: UInt8) -> Bool {
+    DigitRuns.isDigit(byte) || DigitRuns.isLetter(byte) || byte == UInt8(ascii: "+")
   }
 
-  /// A 16-bit hash of the first bytes.
-  private static func slot(_ word: UInt32) -> Int { Int((word &* factor) >> 16) }
+  /// Returns whether a secret may begin anywhere in some bytes, or in those of codes alone. False is certain.
+  func mayBegin(in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard !known.isEmpty, bytes.count >= Self.window else { return false }
+    return unsafe sieve.withUnsafeBufferPointer { sieve in
+      func holds(_ word: UInt32) -> Bool {
+        let slot = slot(word)
+        return unsafe sieve[slot >> 6] & 1 << UInt64(slot & 63) != 0
+      }
+      // The last bytes, and the last ones of codes.
+      var (all, codes): (UInt32, UInt32) = (0, 0)
+      for index in 0..<bytes.count {
+        let byte = unsafe bytes[index]
+        let small = UInt32(Self.small(byte))
+        all = all << 8 | small
+        if holds(all) { return true }
+        guard Self.isOfCodes(byte) else { continue }
+        codes = codes << 8 | small
+        // Soon after a separator, both are the same again.
+        if codes != all, holds(codes) { return true }
+      }
+      return false
+    }
+  }
+
+  /// A hash of the first bytes: the place of a bit of the sieve.
+  private func slot(_ word: UInt32) -> Int { Int((word &* Self.factor) >> (32 - power)) }
 
   private static func value(of bytes: some Sequence<UInt8>) -> UInt64 {
     let point = point

@@ -114,6 +114,11 @@ package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
   }
 
+  /// Adds a member with a new name, unless its value is nil. It searches no earlier one.
+  package mutating func add(_ name: String, _ value: JSON?) {
+    if let value { members.append(Member(key: name, value: value)) }
+  }
+
   /// Returns the index of a name. Comparing lengths first rules out nearly all others without a call.
   private func place(of key: String) -> Int? {
     let length = key.utf8.count

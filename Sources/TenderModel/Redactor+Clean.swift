@@ -12,21 +12,8 @@ extension Redactor {
     return answer ?? false
   }
 
-  /// What a byte means for the check, by its value.
-  private enum Kind: UInt8 { case plain, digit, space, separator, equals, suspicious, tokenMark }
-
-  private static let kinds: [Kind] = (UInt8.min...UInt8.max).map { byte -> Kind in
-    switch byte {
-    case _ where DigitRuns.isDigit(byte): .digit
-    case UInt8(ascii: " "): .space
-    case _ where DigitRuns.isSeparator(byte): .separator
-    case UInt8(ascii: "="), UInt8(ascii: ":"): .equals
-    // These bytes may begin an escape, which has to be decoded first.
-    case 0x80..., UInt8(ascii: "%"), UInt8(ascii: "&"), UInt8(ascii: "\\"): .suspicious
-    case UInt8(ascii: "J"): .tokenMark
-    default: .plain
-    }
-  }
+  /// The number of digits of the shortest card number.
+  private static let leastDigits = 13
 
   /// Without `mayHaveDigits`, any digit may belong to a short secret, such as a security code.
   private static func isClean(
@@ -35,51 +22,69 @@ extension Redactor {
     _ foreign: Bool,
     mayHaveDigits: Bool
   ) -> Bool {
+    // Without an early end, several bytes are compared at a time.
+    let suspicious = unsafe bytes.reduce(0) { $0 | (isSuspicious($1) ? 1 : 0) as UInt8 }
+    guard suspicious == 0, unsafe bytes.count <= 20 || !mayHoldToken(bytes) else { return false }
+    if foreign, unsafe mayHoldNamed(bytes) { return false }
+    if !mayHaveDigits || !known.digits.isEmpty {
+      let digits = unsafe bytes.reduce(0) { $0 &+ (DigitRuns.isDigit($1) ? 1 : 0) }
+      guard digits < (mayHaveDigits ? part : 1) else { return false }
+    }
+    return unsafe !holdsCard(bytes) && !known.anywhere.mayBegin(in: bytes)
+  }
+
+  /// Returns whether a byte may begin an escape, which has to be decoded first.
+  private static func isSuspicious(_ byte: UInt8) -> Bool {
+    byte >= 0x80 || byte == UInt8(ascii: "%") || byte == UInt8(ascii: "&")
+      || byte == UInt8(ascii: "\\")
+  }
+
+  /// Returns whether a JSON Web Token may begin anywhere.
+  private static func mayHoldToken(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    var found: UInt8 = 0
+    for index in 1..<bytes.count {
+      let (first, second) = unsafe (bytes[index - 1], bytes[index])
+      found |= (first == UInt8(ascii: "y") ? 1 : 0) & (second == UInt8(ascii: "J") ? 1 : 0)
+    }
+    return found != 0
+  }
+
+  /// Returns whether a secret after its name, or an account's number, is anywhere.
+  private static func mayHoldNamed(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     func byte(_ place: Int) -> UInt8 { unsafe bytes[place] }
-    // The number of digits, and that of the digits since the last byte that ends a number.
-    var (digits, run, start) = (0, 0, 0)
-    let isReadable = unsafe kinds.withUnsafeBufferPointer { kinds in
-      for index in 0..<bytes.count {
-        switch unsafe kinds[Int(bytes[index])] {
-        case .digit:
-          if run == 0 { start = index }
-          run += 1
-          if foreign, run == 1, index > 1, account(from: index - 2, bytes.count, byte) != nil {
-            return false
-          }
-          continue
-        case .space:
-          if foreign, isBearer(index, byte) { return false }
-          continue
-        case .separator: continue
-        case .equals: if foreign, isNamed(index, byte) { return false }
-        case .suspicious: return false
-        // A JSON Web Token may begin here.
-        case .tokenMark:
-          if index > 0, unsafe bytes[index - 1] == UInt8(ascii: "y"), bytes.count > 20 {
-            return false
-          }
-        case .plain: break
-        }
-        guard run > 0 else { continue }
-        if run >= 13, unsafe holdsCard(bytes[start..<index], isWhole: run == index - start) {
-          return false
-        }
-        digits += run
-        run = 0
+    for index in 0..<bytes.count {
+      switch byte(index) {
+      case UInt8(ascii: "="), UInt8(ascii: ":"): if isNamed(index, byte) { return true }
+      case UInt8(ascii: " "): if isBearer(index, byte) { return true }
+      case let digit where DigitRuns.isDigit(digit):
+        guard index > 1, !DigitRuns.isDigit(byte(index - 1)) else { continue }
+        if account(from: index - 2, bytes.count, byte) != nil { return true }
+      default: break
       }
-      return true
     }
-    guard isReadable else { return false }
-    if run >= 13, unsafe holdsCard(bytes[start...], isWhole: run == bytes.count - start) {
-      return false
+    return false
+  }
+
+  /// Returns whether bytes without escapes hold a card number.
+  private static func holdsCard(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    func isOfNumber(_ index: Int) -> Bool {
+      let byte = unsafe bytes[index]
+      return DigitRuns.isDigit(byte) || DigitRuns.isSeparator(byte)
     }
-    digits += run
-    guard mayHaveDigits || digits == 0 else { return false }
-    guard digits < part || known.digits.isEmpty else { return false }
-    if known.anywhere.isEmpty { return true }
-    return unsafe !known.anywhere.mayBegin(in: bytes, where: { _ in true })
-      && !known.anywhere.mayBegin(in: bytes, where: isOfCodes)
+    // A number has one of every so many bytes.
+    var index = leastDigits - 1
+    while index < bytes.count {
+      var (start, end) = (index, index)
+      while end < bytes.count, isOfNumber(end) { end += 1 }
+      while end > index, start > 0, isOfNumber(start - 1) { start -= 1 }
+      index = end + leastDigits
+      guard end - start >= leastDigits else { continue }
+      while start < end, unsafe !DigitRuns.isDigit(bytes[start]) { start += 1 }
+      let run = unsafe bytes[start..<end]
+      let digits = unsafe run.count(where: DigitRuns.isDigit)
+      if digits >= leastDigits, unsafe holdsCard(run, isWhole: digits == run.count) { return true }
+    }
+    return false
   }
 
   /// Returns whether bytes from a digit on hold a card number. `isWhole`: all are digits.

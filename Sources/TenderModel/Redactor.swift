@@ -9,10 +9,10 @@ package final class Redactor: Sendable {
     /// Secrets that are replaced everywhere, in each form in which an echo may contain them.
     var anywhere = Fingerprints()
     /// Digits of long secrets, which are compared with the digits of a text only.
-    var digits = Fingerprints()
+    var digits = Fingerprints(power: 10)
     /// Longer digit parts, which are compared across several fields. A provider may show the first six
     /// and the last four digits: together they are not a secret.
-    var split = Fingerprints()
+    var split = Fingerprints(power: 10)
     /// Short secrets, such as a security code. They are replaced only as whole words in a provider's text.
     var words = Fingerprints()
     /// Ids that the user allowed with `--id`.
@@ -190,6 +190,9 @@ package final class Redactor: Sendable {
     known.withLock { $0.split.isEmpty && Self.isClean(text, true, $0) }
   }
 
+  /// Whether `isClean` can be true of any text.
+  package var mayBeClean: Bool { known.withLock { $0.split.isEmpty } }
+
   /// Returns the text with every secret replaced.
   ///
   /// If `foreign`, a provider wrote the text, and short secrets are replaced too.
@@ -207,11 +210,6 @@ package final class Redactor: Sendable {
       shown = next
     }
     return shown
-  }
-
-  /// Returns whether a byte is a letter or digit of a secret, and not a separator between its parts.
-  static func isOfCodes(_ byte: UInt8) -> Bool {
-    DigitRuns.isDigit(byte) || DigitRuns.isLetter(byte) || byte == UInt8(ascii: "+")
   }
 
   private static func redact(_ text: String, _ foreign: Bool, _ known: Known) -> String {
@@ -358,7 +356,7 @@ extension Redactor {
       }
     }
     if plain.isChanged { look(known.anywhere, least: Fingerprints.window) { _ in true } }
-    look(known.anywhere, least: Fingerprints.window, where: isOfCodes)
+    look(known.anywhere, least: Fingerprints.window, where: Fingerprints.isOfCodes)
     guard !known.digits.isEmpty else { return found }
     let digits = plain.bytes.count(where: DigitRuns.isDigit)
     let others = found

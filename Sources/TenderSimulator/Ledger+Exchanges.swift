@@ -119,7 +119,7 @@ struct SimulatedExchange {
     merchant_account_id message payment_id payment_intent_id payment_method_id period_alignment
     provider_id receipt_number reference refund_id refunded scheme_id settled_at state status title
     transaction_id type use_case voided
-    """.split { $0.isWhitespace }.map(String.init)
+    """.split(separator: "\n").flatMap { $0.split(separator: " ").map(String.init) }
   )
   private static let errors: Set = ["error", "errors", "detail", "message"]
 

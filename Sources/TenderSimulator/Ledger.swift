@@ -179,11 +179,21 @@ package final class Ledger {
 
   /// Counts one more, and returns the count; nil if the limit was reached before.
   package func count(_ kind: String, _ id: String, upTo limit: Int) throws(Fault) -> Int? {
-    try database.first(
-      "INSERT INTO thing (kind, id, body) VALUES (?, ?, '1') ON CONFLICT (kind, id) DO UPDATE "
-        + "SET body = CAST(body AS INTEGER) + 1 WHERE CAST(body AS INTEGER) < ? RETURNING CAST(body AS TEXT)",
-      [.text(kind), .text(id), .integer(limit)]
-    )?.first?.text.flatMap { Int($0) }
+    // With RETURNING, SQLite would create a table in memory each time.
+    try transaction { () throws(Fault) -> Int? in
+      let count = try database.first(
+        "SELECT CAST(body AS INTEGER) FROM thing WHERE kind = ? AND id = ?",
+        [.text(kind), .text(id)]
+      )?.first?.integer
+      if let count, count >= limit { return nil }
+      let next = (count ?? 0) + 1
+      try database.query(
+        "INSERT INTO thing (kind, id, body) VALUES (?, ?, ?) ON CONFLICT (kind, id) DO UPDATE "
+          + "SET body = excluded.body",
+        [.text(kind), .text(id), .text(String(next))]
+      )
+      return next
+    }
   }
 
   /// Runs `body` without changes by other processes. A transaction within another one is a part of it.

@@ -20,9 +20,14 @@ enum Paths {
 enum ResourceID {
   /// Returns whether a text is a UUID, as every published id is (RFC 9562, section 4).
   static func isUUID(_ text: String) -> Bool {
-    let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-    return groups.map(\.count) == [8, 4, 4, 4, 12]
-      && text.allSatisfy { $0 == "-" || $0.isASCII && $0.isHexDigit }
+    text.utf8.count == 36
+      && text.unicodeScalars.enumerated().allSatisfy { place, scalar in
+        let isBetween = place == 8 || place == 13 || place == 18 || place == 23
+        return switch scalar {
+        case "0"..."9", "a"..."f", "A"..."F": !isBetween
+        default: isBetween && scalar == "-"
+        }
+      }
   }
 
   /// Returns whether a text has 1 to 64 letters, digits, dashes, underscores or asterisks.
@@ -30,6 +35,11 @@ enum ResourceID {
   /// Published samples have asterisks. None of these characters has a meaning in a path.
   static func isSafe(_ text: String) -> Bool {
     (1...64).contains(text.utf8.count)
-      && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_*".contains($0)) }
+      && text.unicodeScalars.allSatisfy { scalar in
+        switch scalar {
+        case "0"..."9", "a"..."z", "A"..."Z", "-", "_", "*": true
+        default: false
+        }
+      }
   }
 }

@@ -46,8 +46,8 @@ struct Bench {
     if arguments.count == 4, arguments[3] == "million" {
       return MillionBench.run(tender, folder, rounds)
     }
-    if arguments.count == 4, arguments[3] == "large" {
-      return MillionBench.runLarge(tender, folder, rounds)
+    if arguments.count == 5, arguments[3] == "large", let count = Int(arguments[4]) {
+      return MillionBench.runLarge(tender, folder, rounds, count)
     }
     if arguments.count == 6 {
       return bank(

@@ -68,11 +68,10 @@ enum MillionBench {
     prune(tender, folder + "/million")
   }
 
-  /// Measures the same among ten million, which takes most of an hour and 40 GB.
-  static func runLarge(_ tender: String, _ folder: String, _ rounds: Int) {
+  /// Measures the same among very many. Ten million take 40 GB.
+  static func runLarge(_ tender: String, _ folder: String, _ rounds: Int, _ count: Int) {
     umask(0o077)
     _ = unsafe mkdir(folder, 0o700)
-    let count = 10_000_000
     do {
       for (name, count) in [("/thousand", 1000), ("/large", count)] {
         try fill(folder + name, count)

@@ -14,7 +14,7 @@ extension OptionReader {
     order.payorID = invocation[Keys.payorID]
     order.metadata = try metadata()
     for key in Keys.stored {
-      order.stored[key.option.member] = invocation[key].map(JSON.string)
+      if let text = invocation[key] { order.stored[key.option.member] = .string(text) }
     }
     order.paymentParameters = invocation[Keys.paymentParameters]
     order.sendsReceipt = invocation.has(Keys.sendReceipt)

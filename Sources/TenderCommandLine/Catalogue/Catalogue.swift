@@ -50,7 +50,7 @@ package struct Catalogue: Sendable {
 
   /// Returns the option of a long name, or of a name that other tools use for it.
   package func option(_ name: String) -> Option? {
-    let known = Synonyms.options[name] ?? name
+    let known = Synonyms.option(for: name)
     return options.first { $0.isNamed(known) }
   }
 

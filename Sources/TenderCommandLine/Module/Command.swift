@@ -203,18 +203,19 @@ package struct Command: Sendable {
   package func used(by modules: [any ProviderModule], among known: [Option]) -> Command {
     var command = self
     command.optionNames = keys.flatMap(\.options).map(\.name)
+    var names = Set(command.optionNames)
     for module in modules {
       guard let use = module.uses.first(where: { $0.command == name }) else { continue }
       command.uses.append(use)
       for option in use.options.flatMap(\.options).map(\.name) {
-        if !command.optionNames.contains(option) { command.optionNames.append(option) }
+        if names.insert(option).inserted { command.optionNames.append(option) }
         command.users[option, default: []].append(module.name.text)
       }
     }
     // A name such as --limit can have several meanings: a command's option comes before others of that name.
     let keyed = keys.flatMap(\.options).filter { option in known.contains { $0 === option } }
-    let candidates = keyed + known
-    let own = command.optionNames.compactMap { name in candidates.first { $0.isNamed(name) } }
+    let named = Dictionary((keyed + known).map { ($0.name, $0) }) { first, _ in first }
+    let own = command.optionNames.compactMap { named[$0] }
     let ineffective = ineffective(among: known)
     let options = Option.Group.allCases.flatMap { group in
       (group == .general ? known : own).filter {

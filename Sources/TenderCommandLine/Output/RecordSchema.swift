@@ -91,13 +91,14 @@ package enum RecordSchema {
   /// Returns the lines of the table below a head.
   private static func lines(_ head: String) -> [Substring] {
     sections.flatMap { section in
-      let heads = section.prefix(before: "\n")
-      let isWanted = heads.split(separator: " ").contains { $0 == head }
-      return isWanted ? section.split(separator: "\n").dropFirst() : []
+      section.heads.contains { $0 == head } ? section.text.split(separator: "\n").dropFirst() : []
     }
   }
 
-  private static let sections = table.split(separator: "\n= ")
+  private static let sections = table.split(separator: "\n= ").map { text in
+    let line = text.utf8.prefix { $0 != UInt8(ascii: "\n") }
+    return (heads: line.split(separator: UInt8(ascii: " ")).map(Substring.init), text: text)
+  }
 
   /// Every first-level name that some record has, each once.
   static let names = Record.Kind.allCases.flatMap(names)

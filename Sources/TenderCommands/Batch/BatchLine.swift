@@ -18,7 +18,8 @@ package struct BatchVocabulary: Sendable {
   /// The commands of a line, in the order in which help names them. Each asks a provider.
   let commands: [String]
   private let known: [String: Command]
-  /// The batch's options, which are defaults of each line.
+  /// The names of all options of a command, and the options that a line may have.
+  private let names: [String: Set<String>]
   private let options: [String: [Option]]
   /// The batch's options, which are defaults of each line.
   fileprivate let defaults: [(option: Option, value: String)]
@@ -30,6 +31,7 @@ package struct BatchVocabulary: Sendable {
     let allowed = catalogue.commands.filter { !$0.work.isLocal }
     commands = allowed.map(\.name)
     known = Dictionary(uniqueKeysWithValues: allowed.map { ($0.name, $0) })
+    names = known.mapValues { Set($0.options.map(\.name)) }
     let foreign = Set(Self.foreign.flatMap(\.options).map(\.name))
     options = known.mapValues { command in
       command.options.filter { option in
@@ -65,6 +67,8 @@ package struct BatchVocabulary: Sendable {
   }
 
   fileprivate func options(of command: Command) -> [Option] { options[command.name] ?? [] }
+
+  fileprivate func names(of command: Command) -> Set<String> { names[command.name] ?? [] }
 }
 
 /// One checked line of a batch: a command with its options, and its reference.
@@ -168,16 +172,14 @@ package struct BatchLine: Sendable {
         try typed.add(option, value, typed: "--" + option.name)
       }
       let named = Set(given.map(\.option.name))
+      let names = vocabulary.names(of: command)
       var inherited: Set<String> = []
       for (option, value) in vocabulary.defaults
-      where !named.contains(option.name)
-        && command.options.contains(where: { $0.isNamed(option.name) })
-      {
+      where !named.contains(option.name) && names.contains(option.name) {
         try typed.add(option, value, typed: "--" + option.name)
         inherited.insert(option.name)
       }
-      for flag in vocabulary.always
-      where command.options.contains(where: { $0.isNamed(flag.name) }) {
+      for flag in vocabulary.always where names.contains(flag.name) {
         try typed.add(flag, nil, typed: "--" + flag.name)
       }
       let operands = operand.map { [$0] } ?? []

@@ -167,12 +167,11 @@ final class Output {
   ///
   /// `hidden` members are left out of a table.
   func show(_ record: Record, hidden: Set<String> = ["command", "idempotency_key"]) {
-    let shown = redacted(record)
-    if let collect { return collect(shown) }
+    if let collect { return collect(redacted(record)) }
     let text =
       isTable
-      ? Table.text(shown, style: style, fields: fields, hidden: hidden)
-      : line(shown)
+      ? Table.text(redacted(record), style: style, fields: fields, hidden: hidden)
+      : redactedLine(record)
     put(text)
   }
 
@@ -182,13 +181,21 @@ final class Output {
   ) throws(Problem) {
     var text = ""
     try each { record in
-      let line = line(record)
-      text += redactor.isClean(line) ? line : self.line(redacted(record))
+      text += redactedLine(record)
       guard text.utf8.count > 16_384 else { return }
       put(text)
       text = ""
     }
     put(text)
+  }
+
+  /// Returns the line of a redacted record. A line of JSON without secrets is made only once.
+  private func redactedLine(_ record: Record) -> String {
+    if csv == nil, !isRaw, redactor.mayBeClean {
+      let line = line(record)
+      if redactor.isClean(line) { return line }
+    }
+    return line(redacted(record))
   }
 
   private func line(_ record: Record) -> String {

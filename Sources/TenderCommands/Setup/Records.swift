@@ -30,7 +30,7 @@ struct Records {
   func record(_ report: Report, verdict: Verdict? = nil) -> Record {
     var fields = members(of: report, RecordSubject(report))
     add(verdict, RecordSubject(report), to: &fields)
-    fields["at"] = .string(Timestamp.text(now))
+    fields.add("at", .string(Timestamp.text(now)))
     let kind: Record.Kind =
       switch report.kind {
       case .payment: .payment
@@ -46,46 +46,46 @@ struct Records {
       "command": .string(command), "provider": .string(report.provider.text),
       "env": .string(report.env.rawValue),
     ]
-    fields["reference"] = (report.reference?.text).map(JSON.string)
-    fields["original"] = (report.payment?.original?.text).map(JSON.string)
-    fields["attempt"] = report.attemptNumber.map(JSON.integer)
-    fields["replayed"] = report.replayed.map(JSON.bool)
-    fields["id"] = report.id.map(JSON.string)
-    fields["status"] = .string(report.status.rawValue)
-    fields["provider_status"] = report.providerStatus.map(JSON.string)
-    fields["final"] = .bool(report.isFinal)
-    fields["amount"] = report.amount.map(JSON.integer)
-    fields["requested_amount"] = report.requestedAmount.map(JSON.integer)
+    fields.add("reference", (report.reference?.text).map(JSON.string))
+    fields.add("original", (report.payment?.original?.text).map(JSON.string))
+    fields.add("attempt", report.attemptNumber.map(JSON.integer))
+    fields.add("replayed", report.replayed.map(JSON.bool))
+    fields.add("id", report.id.map(JSON.string))
+    fields.add("status", .string(report.status.rawValue))
+    fields.add("provider_status", report.providerStatus.map(JSON.string))
+    fields.add("final", .bool(report.isFinal))
+    fields.add("amount", report.amount.map(JSON.integer))
+    fields.add("requested_amount", report.requestedAmount.map(JSON.integer))
     if let payment = report.payment, payment.kind == .payment {
       let state = payment.state
-      fields["captured_amount"] = .integer(state.captured)
+      fields.add("captured_amount", .integer(state.captured))
       for (name, amount) in [
         ("released_amount", state.isHeld ? 0 : state.released), ("voided_amount", state.reversed),
         ("refunded_amount", state.refunded), ("refunding_amount", state.refunding),
         ("returned_amount", state.returned),
-      ] where amount > 0 { fields[name] = .integer(amount) }
+      ] where amount > 0 { fields.add(name, .integer(amount)) }
       if let operation = report.operation, operation.isReversal, state.isCaptured,
         operation.isUnknown || operation.hasEffect
       {
-        fields["this_refund"] = .integer(operation.effectiveAmount)
+        fields.add("this_refund", .integer(operation.effectiveAmount))
       }
     }
-    fields["currency"] = (report.currency?.code).map(JSON.string)
-    fields["next_action"] = report.nextAction?.json
-    fields["source"] = report.source.map(JSON.string)
-    fields["result"] = .object(inKeyOrder(report.result, report.provider))
-    fields["error"] = report.fault.map { fault in
+    fields.add("currency", (report.currency?.code).map(JSON.string))
+    fields.add("next_action", report.nextAction?.json)
+    fields.add("source", report.source.map(JSON.string))
+    fields.add("result", .object(inKeyOrder(report.result, report.provider)))
+    if let fault = report.fault {
       var shown = completed(fault, subject)
       if shown.effect == .none, report.isDone { shown.effect = .done }
-      return error(shown, report.result, report.provider)
+      fields.add("error", error(shown, report.result, report.provider))
     }
-    fields["explanation"] = explanation(of: report).map(JSON.string)
-    if !report.details.members.isEmpty { fields["details"] = .object(report.details) }
-    fields["idempotency_key"] = report.idempotencyKey.map(JSON.string)
+    fields.add("explanation", explanation(of: report).map(JSON.string))
+    if !report.details.members.isEmpty { fields.add("details", .object(report.details)) }
+    fields.add("idempotency_key", report.idempotencyKey.map(JSON.string))
     if let payment = report.payment {
-      fields["operations"] = .array(payment.operations.map { .object(Self.object($0)) })
+      fields.add("operations", .array(payment.operations.map { .object(Self.object($0)) }))
     }
-    fields["created_at"] = report.createdAt.map { .string(Timestamp.text($0)) }
+    fields.add("created_at", report.createdAt.map { .string(Timestamp.text($0)) })
     return fields
   }
 
@@ -94,14 +94,13 @@ struct Records {
     var fields: JSONObject = [
       "kind": .string(operation.kind.rawValue), "number": .integer(operation.number),
     ]
-    fields["name"] = operation.name.map(JSON.string)
-    fields["amount"] = (operation.approved ?? operation.amount).map(JSON.integer)
-    fields["status"] = .string(
-      operation.isUnknown ? Status.unknown.rawValue : operation.state.name.rawValue
-    )
-    fields["id"] = operation.id.map(JSON.string)
-    fields["key"] = operation.key.map(JSON.string)
-    fields["at"] = .string(Timestamp.text(operation.createdAt))
+    fields.add("name", operation.name.map(JSON.string))
+    fields.add("amount", (operation.approved ?? operation.amount).map(JSON.integer))
+    let status = operation.isUnknown ? Status.unknown.rawValue : operation.state.name.rawValue
+    fields.add("status", .string(status))
+    fields.add("id", operation.id.map(JSON.string))
+    fields.add("key", operation.key.map(JSON.string))
+    fields.add("at", .string(Timestamp.text(operation.createdAt)))
     return fields
   }
 
@@ -118,14 +117,14 @@ struct Records {
     line: Int? = nil
   ) -> Record {
     var fields: JSONObject = ["command": .string(command)]
-    fields["provider"] = (subject.provider?.text).map(JSON.string)
-    fields["env"] = subject.env.map { .string($0.rawValue) }
-    fields["reference"] = subject.reference.map(JSON.string)
-    fields["id"] = id.map(JSON.string)
-    fields["result"] = fault.result.map { .object(inKeyOrder($0, subject.provider)) }
-    fields["error"] = .object(completed(fault, subject).record)
-    fields["line"] = line.map(JSON.integer)
-    fields["at"] = .string(Timestamp.text(now))
+    fields.add("provider", (subject.provider?.text).map(JSON.string))
+    fields.add("env", subject.env.map { .string($0.rawValue) })
+    fields.add("reference", subject.reference.map(JSON.string))
+    fields.add("id", id.map(JSON.string))
+    fields.add("result", fault.result.map { .object(inKeyOrder($0, subject.provider)) })
+    fields.add("error", .object(completed(fault, subject).record))
+    fields.add("line", line.map(JSON.integer))
+    fields.add("at", .string(Timestamp.text(now)))
     return Record(.error, fields)
   }
 
@@ -140,34 +139,34 @@ struct Records {
     var fields = members(of: .recorded(payment), subject)
     // It comes with the other times below.
     fields["created_at"] = nil
-    fields["brand"] = payment.brand.map(JSON.string)
-    fields["last_four"] = payment.lastFour.map(JSON.string)
-    fields["created_at"] = .string(Timestamp.text(payment.createdAt))
-    fields["updated_at"] = .string(Timestamp.text(payment.updatedAt))
-    if let history { fields["history"] = .array(history.map { .object(Self.object($0)) }) }
-    if isExport { fields["stored"] = .object(PaymentRow.object(payment)) }
+    fields.add("brand", payment.brand.map(JSON.string))
+    fields.add("last_four", payment.lastFour.map(JSON.string))
+    fields.add("created_at", .string(Timestamp.text(payment.createdAt)))
+    fields.add("updated_at", .string(Timestamp.text(payment.updatedAt)))
+    fields.add("history", history.map { .array($0.map { .object(Self.object($0)) }) })
+    if isExport { fields.add("stored", .object(PaymentRow.object(payment))) }
     add(verdict, subject, to: &fields)
-    fields["at"] = .string(Timestamp.text(now))
+    fields.add("at", .string(Timestamp.text(now)))
     return Record(.journalEntry, fields)
   }
 
   /// An entry of `history`.
   private static func object(_ entry: HistoryEntry) -> JSONObject {
     var fields: JSONObject = ["at": .string(Timestamp.text(entry.at))]
-    if !entry.operation.isEmpty { fields["operation"] = .string(entry.operation) }
-    if !entry.state.isEmpty { fields["state"] = .string(entry.state) }
-    fields["amount"] = entry.amount.map(JSON.integer)
-    fields["status"] = .string(entry.status)
-    fields["note"] = .string(entry.note)
-    fields["by"] = entry.by.map(JSON.string)
+    if !entry.operation.isEmpty { fields.add("operation", .string(entry.operation)) }
+    if !entry.state.isEmpty { fields.add("state", .string(entry.state)) }
+    fields.add("amount", entry.amount.map(JSON.integer))
+    fields.add("status", .string(entry.status))
+    fields.add("note", .string(entry.note))
+    fields.add("by", entry.by.map(JSON.string))
     return fields
   }
 
   private func add(_ verdict: Verdict?, _ subject: RecordSubject, to fields: inout JSONObject) {
     guard let verdict else { return }
-    fields["says"] = .string(verdict.words)
-    fields["next"] = verdict.next.map { .string(completes($0, subject)) }
-    fields["age"] = .integer(verdict.age)
+    fields.add("says", .string(verdict.words))
+    fields.add("next", verdict.next.map { .string(completes($0, subject)) })
+    fields.add("age", .integer(verdict.age))
   }
 
   /// Returns a provider's result in the order of its documents, in whatever order the journal has it.

@@ -129,13 +129,16 @@ package struct JSONWriter {
 
   private mutating func append(_ number: Int) {
     if number < 0 { bytes.append(UInt8(ascii: "-")) }
-    let start = bytes.count
-    var left = number.magnitude
+    var (first, left) = (bytes.count, number.magnitude)
     repeat {
       bytes.append(UInt8(ascii: "0") + UInt8(left % 10))
       left /= 10
     } while left > 0
-    bytes[start...].reverse()
+    var last = bytes.count - 1
+    while first < last {
+      bytes.swapAt(first, last)
+      (first, last) = (first + 1, last - 1)
+    }
   }
 
   private mutating func separate() {
@@ -157,9 +160,8 @@ package struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
     let start = bytes.count
     let isPlain = text.withContiguousStorageIfAvailable { text in
-      // Nearly every text is plain, and is appended at once. Without an early end, several bytes are compared
-      // at a time.
-      guard unsafe text.reduce(0, { $0 | (Self.isPlain($1) ? 0 : 1) }) == 0 else { return false }
+      // Nearly every text is plain, and is appended at once.
+      guard unsafe Self.isPlain(text) else { return false }
       unsafe bytes.append(contentsOf: text)
       return true
     }
@@ -167,8 +169,26 @@ package struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    byte &- 0x20 < 0x5f && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+  /// Returns whether no byte needs an escape. Eight bytes are compared at a time.
+  private static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard bytes.count >= 8 else {
+      return unsafe bytes.allSatisfy {
+        $0 &- 0x20 < 0x5f && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+      }
+    }
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let raw = UnsafeRawBufferPointer(bytes)
+    var marks: UInt64 = 0
+    for place in stride(from: 0, to: bytes.count, by: 8) {
+      let word = unsafe raw.loadUnaligned(
+        fromByteOffset: min(place, bytes.count - 8),
+        as: UInt64.self
+      )
+      // Each subtraction sets the highest bit of a byte below 0x20, or of one that equals another.
+      marks |= word | (word &- 0x20 * ones) | ((word ^ 0x22 * ones) &- ones)
+      marks |= ((word ^ 0x5c * ones) &- ones) | ((word ^ 0x7f * ones) &- ones)
+    }
+    return marks & (0x80 * ones) == 0
   }
 
   private mutating func appendEscaped(_ text: some Sequence<UInt8>, from start: Int) {

@@ -18,10 +18,7 @@ package enum Timestamp {
     let date = civil(day: day)
     // Digits are written in place, because every record has several times.
     var text = Array("0000-00-00T00:00:00Z".utf8)
-    for (number, end) in [
-      (date.year, 4), (date.month, 7), (date.day, 10), (second / 3600, 13),
-      (second / 60 % 60, 16), (second % 60, 19),
-    ] {
+    func put(_ number: Int, upTo end: Int) {
       var (left, place) = (number, end)
       while left > 0, place > 0 {
         place -= 1
@@ -29,6 +26,12 @@ package enum Timestamp {
         left /= 10
       }
     }
+    put(date.year, upTo: 4)
+    put(date.month, upTo: 7)
+    put(date.day, upTo: 10)
+    put(second / 3600, upTo: 13)
+    put(second / 60 % 60, upTo: 16)
+    put(second % 60, upTo: 19)
     return String(decoding: text, as: UTF8.self)
   }
 
