@@ -33,7 +33,7 @@ extension SQLiteJournal {
     return count
   }
 
-  /// Shrinks the file by its free pages, in slices. A file of a version before 5 reuses them instead.
+  /// Shrinks the file by its free pages, in slices.
   private func giveBack() throws(Fault) {
     var free = try freePages()
     while free > 0 {

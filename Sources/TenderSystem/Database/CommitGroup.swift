@@ -6,7 +6,8 @@ package import TenderModel
 /// for all.
 package final class CommitGroup: @unchecked Sendable {
   // Unchecked: `lock` guards the connection, and `state` the members below.
-  /// A body that is called with each row may ask for others.
+
+  /// The connection's lock. A body that is called with each row may ask for others.
   private let lock = ThreadLock(isRecursive: true)
   private let state = ThreadLock()
   private let changed: ThreadCondition
