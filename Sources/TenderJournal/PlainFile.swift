@@ -202,7 +202,7 @@ extension Fault {
     .state(
       "state_unusable",
       "cannot use \(path): \(why)",
-      "make room or access, or choose another --state-dir"
+      "make room or access"
     )
   }
 }

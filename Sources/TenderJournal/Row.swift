@@ -318,7 +318,7 @@ extension Fault {
   static let unreadableRow = Fault.state(
     "state_unusable",
     "the journal holds a row that this version cannot read",
-    "use the version that wrote it, or another --state-dir"
+    "use the version that wrote it"
   )
 
   /// The row was changed after it was written.

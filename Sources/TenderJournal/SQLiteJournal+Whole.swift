@@ -52,7 +52,11 @@ extension SQLiteJournal {
 
   /// The reason why there can be no mark; nil if there can. Without a mark, the loss of the whole folder is
   /// not noticed.
-  package var markProblem: String? { mark?.problem }
+  package var markProblem: String? {
+    guard let mark else { return nil }
+    if let problem = mark.problem { return problem }
+    return place.birth == nil ? "a copy looks like it, as no time of its creation can be read" : nil
+  }
 
   private var nothing: HighWaterMark.Position {
     HighWaterMark.Position(journal: name, line: 0, link: "-", time: 0, isOutside: false)
@@ -87,6 +91,8 @@ extension SQLiteJournal {
       return
     }
     let before = Place(text: last)
+    // Without a time there is nothing to compare. The known one stays, for an opening that can read it.
+    if own.birth == nil, before.birth != nil, own.folder == before.folder { return }
     if let time = own.birth, let other = before.birth, time != other {
       return try note(loss: "copy")
     }

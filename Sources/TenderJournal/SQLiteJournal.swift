@@ -125,7 +125,7 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
       throw .state(
         "journal_newer",
         "\(folder)/journal.db was written by a newer version of tender",
-        "use that version, or another --state-dir"
+        "use that version; with another --state-dir its payments would be charged again"
       )
     }
     guard found == 0 || found >= Self.firstVersion else {

@@ -168,11 +168,10 @@ package enum FileGuard {
       throw .stateTooOpen(folder, "can be written by others", "chmod 700 \(folder)")
     }
     if let (parent, why, mending) = problemAbove(folder, home: home) {
-      let other = "choose another --state-dir"
       throw .stateTooOpen(
         parent,
         "\(why): others could move the state folder away",
-        mending.map { "\($0), or \(other)" } ?? other
+        mending ?? "choose another --state-dir"
       )
     }
     for name in stateFiles {

@@ -58,7 +58,7 @@ extension SharedJournalTests {
     // Another server does not have it.
     _ = try cluster.sql(
       """
-      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
       WHERE datname = '\(name)' AND pid <> pg_backend_pid()
       """,
       in: name

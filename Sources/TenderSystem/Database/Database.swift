@@ -391,7 +391,7 @@ package final class Database: @unchecked Sendable {
     .state(
       "state_unusable",
       "cannot use \(path): \(text)",
-      "nothing was sent; make room or access, or choose another --state-dir"
+      "nothing was sent; make room or access"
     )
   }
 }

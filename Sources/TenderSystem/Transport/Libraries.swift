@@ -24,7 +24,7 @@ package enum Libraries {
       .internal,
       code: "library_missing",
       unsafe String(cString: problem),
-      hint: "install it: see the README, Requirements"
+      hint: "install it; see: tender help installation"
     )
   }
 
