@@ -52,7 +52,14 @@ package final class Redactor: Sendable {
       guard unsafe known.anywhere.insert(bytes) else { return }
       unsafe Self.learn(encodingsOf: bytes, &known.anywhere)
       let isNumber = unsafe bytes.allSatisfy(DigitRuns.isDigit)
-      guard isNumber, count > Self.part else { return }
+      let reversed = (1...count).lazy.map { unsafe bytes[count - $0] }
+      guard isNumber else {
+        known.anywhere.insert(reversed)
+        return
+      }
+      guard count > Self.part else { return }
+      // A match may end inside the next number, as that of a part may.
+      known.digits.insert(reversed)
       for start in 0...(count - Self.part) {
         unsafe known.digits.insert(bytes[start..<(start + Self.part)])
       }
@@ -64,7 +71,7 @@ package final class Redactor: Sendable {
   /// The length of the longest secret, in bytes, whose base32, UTF-16 and double base64 forms are learned.
   private static let longestOfAllForms = 24
 
-  /// Learns other forms of a secret: reversed, base32, hexadecimal and base64 of UTF-8 and UTF-16, and double
+  /// Learns other forms of a secret: base32, hexadecimal and base64 of UTF-8 and UTF-16, and double
   /// base64.
   ///
   /// Base64 is learned for each offset in a longer text. The forms themselves are never stored. For secrets
@@ -77,7 +84,6 @@ package final class Redactor: Sendable {
     func unit(_ place: Int) -> UInt8 { unsafe place % 2 == 0 ? bytes[place / 2] : 0 }
     let count = bytes.count
     guard count > 0 else { return }
-    prints.insert((1...count).lazy.map { byte(count - $0) })
     learn(hexadecimalOf: count, byte, &prints)
     let isShort = count <= longestOfAllForms
     learn(base64Of: count, byte, &prints, isTwice: isShort)
