@@ -278,7 +278,7 @@ import Testing
       let order = Order.refund(try .test(nil, "USD"))
       do throws(Fault) {
         let engine = till.engine
-        return try engine.plan(try engine.checked(order, on: recorded, handle: "A")).rawValue
+        return try engine.plan(try engine.checked(order, on: recorded, handle: "A")).plan.rawValue
       } catch {
         return "\(error.exitStatus) \(error.code): \(error.message)"
       }
