@@ -12,11 +12,7 @@ extension Fault {
   package var afterSendingAnyway: Fault {
     if kind == .unknown, effect == .unknown { return self }
     if kind.isStop {
-      return .stopped(
-        by: kind,
-        effect: .unknown,
-        underWay: "a request that can move money was under way"
-      )
+      return .stopped(by: kind, effect: .unknown, underWay: "an effecting request was under way")
     }
     return Fault(
       .unknown,
