@@ -19,11 +19,13 @@ ln -s usr/lib64 "$libraries/lib64"
 # Prints where the loader finds a library that is opened by name.
 opened() { ldconfig -p | sed -n "s/^\t$1 (.*x86-64.*\|^\t$1 (.*AArch64.*/&/p" | sed 's/.* => //' | head -1; }
 roots=("$program")
-for name in $(sed -n 's/^#define \(LIBRARY\|FILES\) "\(lib[^"]*\.so\.[0-9]*\)".*/\2/p' Sources/CLibraries/*.c); do
+for name in $(sed -n 's/.* FILES(("\(lib[^"]*\.so\.[0-9]*\)".*/\1/p' Sources/CLibraries/*.c); do
   path=$(opened "$name")
   [ -n "$path" ] || { echo "not found: $name" >&2; exit 1; }
   roots+=("$path")
 done
+[ ${#roots[@]} = $((1 + $(awk -F'\t' '!/^#/ && NF >= 8' Sources/Libraries.tsv | wc -l))) ] ||
+  { echo "not every library of Sources/Libraries.tsv was found" >&2; exit 1; }
 {
   printf '%s\n' "${roots[@]:1}"
   env -u LD_PRELOAD ldd "${roots[@]}" | sed -n 's/^\t\(.* => \)\{0,1\}\(\/[^ ]*\) (.*/\2/p'
