@@ -20,7 +20,7 @@ import Testing
       #expect(errors.contains("--duplicates=24h"), "\(errors)")
     }
     let help = try help(binary, "find")
-    #expect(help.contains("A payer who gave different fields is not found"), "\(help)")
+    #expect(help.contains("The same payer with other fields is not found"), "\(help)")
   }
 
   /// Returns what a command prints on standard error beside a table.

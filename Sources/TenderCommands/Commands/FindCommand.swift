@@ -25,7 +25,8 @@ extension Action {
     group have one amount and one currency. Each has the payer or the last four digits of another
     one. Each was made within 10 minutes of the next, or within the given time. The payer is known
     by the name, e-mail, phone or payer id of the order. The same payer with other fields is not
-    found. Payments without money are left out. A JSON line has "group", the number of its group: jq -s 'group_by(.group)[]' makes a list of each.
+    found. Payments without money are left out. A JSON line has "group", the number of its group:
+    jq -s 'group_by(.group)[]' makes a list of each.
     $ tender find --amount 10.50 --since yesterday --customer remi@example.com # which payment was
     this customer's
     $ tender find --duplicates=1h --since today # payers that were charged twice today
