@@ -150,7 +150,7 @@ image() {
   # Where a runtime mounts them.
   mkdir -p "$root/proc" "$root/dev"
   cp -a "$root/state" "$work/"
-  local VOLUME=$work/state
+  local -x VOLUME=$work/state
   USER_ID=$(sed 's/.*"User":"\([^"]*\)".*/\1/' "$config")
   mapfile -t ENVIRONMENT < <(sed 's/.*"Env":\[\([^]]*\)\].*/\1/' "$config" | tr , '\n' | tr -d '"')
   pay
@@ -172,7 +172,8 @@ image() {
   expect 0 '"env":"simulator"' tender transact --amount 4 --test-card visa --reference SERVED-1 --json \
     --fields reference,status,env
   wait $! || true
-  [ -f "$work/state/tender/journal.db" ] && [ -f "$work/state/.tender.tender-mark" ]
+  [ -f "$work/state/tender/journal.db" ]
+  [ -f "$work/state/.tender.tender-mark" ]
   echo "  the journal and its mark are on the volume"
   # The volume of a pod is root's, and its group (fsGroup) is the user's. Another group's is refused.
   VOLUME=$work/pod
