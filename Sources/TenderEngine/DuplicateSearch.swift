@@ -66,7 +66,9 @@ extension Payment {
     if state.isCaptured || state.isUnknown { return true }
     return switch state.status {
     case .requiresConfirmation, .pending, .authorized, .succeeded: true
-    default: false
+    case .requiresAction, .declined, .cancelled, .refunded, .partiallyRefunded, .returned, .expired,
+      .revoked, .failed, .unknown:
+      false
     }
   }
 
