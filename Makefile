@@ -87,10 +87,11 @@ endif
 
 # The release's build of each room as a whole takes half as long as a debugger's of each file; what lets the
 # program go live against this machine is in it.
-TESTED := -c release --scratch-path .build/tested -Xswiftc -gnone -Xswiftc -DDEBUG
+TESTED := -c release --scratch-path .build/tested -Xswiftc -gnone -Xswiftc -DDEBUG \
+  --explicit-target-dependency-import-check error
 test prove generate: export TENDER_QUICK_BUILD = 1
 test: setup-test
-	swift build $(TESTED) --build-tests --explicit-target-dependency-import-check error
+	swift build $(TESTED) --build-tests
 ifeq ($(OS),Linux)
 	@# A waiting test blocks a thread, and a program has one thread for each core: two programs wait less.
 	@Tests/run.sh "$(CURDIR)/.build/tested/release/tenderPackageTests.xctest" --filter '^TenderBinaryTests\.' & \
