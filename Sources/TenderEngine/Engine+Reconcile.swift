@@ -35,12 +35,16 @@ extension Engine {
       guard isEvidence(outcome, of: progress.operation, payment) else {
         throw .stillUnknown(payment, progress.operation, "the answer is about another amount or id")
       }
+      if outcome.state(for: progress.operation)?.isWithoutEffect == true {
+        try checkIsOnly(progress, recovery)
+      }
       try checkIdentity(outcome, progress)
       let known = try write(progress, note: "found out") { known throws(Fault) in
         try driver.applied(outcome, .find, known, sequence)
       }
       return (known, false, outcome)
     case .refuted(let fault):
+      try checkIsOnly(progress, recovery)
       // Only this operation failed: a hold that it was about stays held at the provider.
       let known = try write(progress, note: "found out: no effect") { known throws(Fault) in
         try driver.failed(fault, known, sequence, before: .prepared)
@@ -118,9 +122,7 @@ extension Engine {
       throw Fault.stillUnknown(progress.payment, progress.operation, because: error)
     }
     // Without a key, the answer is about this request alone.
-    if case .byHand = recovery,
-      [.declined, .cancelled, .expired].contains(outcome.state(for: operation)?.name)
-    {
+    if case .byHand = recovery, outcome.state(for: operation)?.isWithoutEffect == true {
       let why =
         "sent again, it is \(outcome.status.rawValue), but the first request may have acted"
       var fault = Fault.stillUnknown(progress.payment, progress.operation, why)
@@ -128,6 +130,28 @@ extension Engine {
       throw fault
     }
     return outcome
+  }
+
+  /// Checks that an answer without effect decides: of two requests without a key, it is about one.
+  ///
+  /// Throws with effect unknown. Only a look that shows an effect, or a person, decides then.
+  private func checkIsOnly(_ progress: Progress, _ recovery: Recovery) throws(Fault) {
+    guard case .byHand = recovery else { return }
+    let name = "\(progress.operation.kind.rawValue) \(progress.operation.number)"
+    let sent = try journal.history(of: progress.payment).count { line in
+      line.operation == name && line.state == Operation.State.Name.sent.rawValue
+        && line.note.hasPrefix("sent")
+    }
+    guard sent > 1 else { return }
+    var fault = Fault.stillUnknown(
+      progress.payment,
+      progress.operation,
+      "it was sent twice, and what was found is about one of the two requests"
+    )
+    fault.hint =
+      "look for both at the provider; then: tender journal resolve "
+      + "\(progress.payment.unknownReference) --as STATUS --reason TEXT"
+    throw fault
   }
 
   /// The milliseconds until a request without a key may be sent again. Until then it can still appear at the
@@ -266,5 +290,12 @@ extension Finding {
     case .refuted(let fault): [fault.code]
     case .absent, .cannotLook: nil
     }
+  }
+}
+
+extension Operation.State {
+  /// Whether it ended without money.
+  fileprivate var isWithoutEffect: Bool {
+    [.declined, .cancelled, .expired, .failed].contains(name)
   }
 }

@@ -9,7 +9,8 @@ extension Journal {
   /// `operation` is its sequence; nil if only one is possible. `failed` means no effect, and frees the
   /// reference or the name. Throws `conflict` if the result is known, or if another process works on it. Also
   /// throws it if several are unknown and none is named, and if an operation that may still have an effect
-  /// would end without one. `lateWindow` is the time for that, in milliseconds. Throws `usage` for a status that
+  /// would end without one. `lateWindow` is the time for that, in milliseconds. `isWatched`: the provider can
+  /// be asked how an accepted operation ends, so no person ends it without effect. Throws `usage` for a status that
   /// it cannot have.
   package func resolve(
     _ found: Payment,
@@ -17,6 +18,7 @@ extension Journal {
     as status: Status,
     reason: String,
     lateWindow: Int = 0,
+    isWatched: Bool = false,
     _ clock: any Clock,
     _ interruption: any Interruption
   ) throws(Fault) -> Payment {
@@ -32,6 +34,7 @@ extension Journal {
         as: status,
         reason: reason,
         lateWindow: lateWindow,
+        isWatched: isWatched,
         clock,
         interruption
       )
@@ -52,7 +55,11 @@ extension Journal {
     }
     let now = clock.now
     let left = lateWindow - clock.elapsed(since: operation)
-    if operation.isUnknown, [.failed, .declined, .cancelled, .expired].contains(state), left > 0 {
+    let hasNoEffect = [.failed, .declined, .cancelled, .expired].contains(state)
+    if isWatched, hasNoEffect, operation.state == .processing {
+      throw payment.isAccepted(operation)
+    }
+    if operation.isUnknown, hasNoEffect, left > 0 {
       throw payment.mayStillAppear(operation, as: status, until: now + left, in: left)
     }
     try payment.change(operation.sequence) { operation throws(Fault) in
@@ -121,6 +128,19 @@ extension Payment {
     ).retried(after: (milliseconds + 999) / 1000)
     fault.again = .later
     return fault
+  }
+}
+
+extension Payment {
+  /// Refuses an end without effect of an operation that the provider has accepted.
+  fileprivate func isAccepted(_ operation: Operation) -> Fault {
+    .conflict(
+      "may_still_appear",
+      "\(provider.text) has accepted the \(text(of: operation)) "
+        + "\(operation.kind.rawValue.replacing("_", with: " ")) of \(reference.quotedForMessage), "
+        + "and shows how it ends; nothing was changed",
+      "to look: tender payment-status \(shellReference)"
+    )
   }
 }
 

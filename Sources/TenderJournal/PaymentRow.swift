@@ -212,15 +212,13 @@ extension Payment {
     return shown
   }
 
-  /// Returns the payment with the later attempts of another one with the same reference; nil if an attempt
-  /// that both have differs in content.
+  /// Returns the payment with the later operations of another one with the same reference; nil if an
+  /// operation that both have differs.
   package func merged(with other: Payment) -> Payment? {
     let isLonger = other.operations.count > operations.count
     let (longer, shorter) = isLonger ? (other, self) : (self, other)
     let added = longer.operations.dropFirst(shorter.operations.count)
-    // An attempt that both have is compared with all its later operations.
-    guard added.first?.isAttempt ?? true,
-      zip(longer.operations, shorter.operations).allSatisfy({ OperationRow.isSame($0, $1) })
+    guard zip(longer.operations, shorter.operations).allSatisfy({ OperationRow.isSame($0, $1) })
     else { return nil }
     var seen = longer.observed
     seen.isRevoked = observed.isRevoked || other.observed.isRevoked

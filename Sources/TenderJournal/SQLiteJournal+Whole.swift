@@ -55,7 +55,8 @@ extension SQLiteJournal {
   package var markProblem: String? {
     guard let mark else { return nil }
     if let problem = mark.problem { return problem }
-    return place.birth == nil ? "a copy looks like it, as no time of its creation can be read" : nil
+    guard place.birth == nil else { return nil }
+    return "a copy looks the same, because the time of its creation cannot be read"
   }
 
   private var nothing: HighWaterMark.Position {

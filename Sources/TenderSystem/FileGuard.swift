@@ -99,43 +99,96 @@ package enum FileGuard {
     "journal.key", "journal.seals", "simulator.db", "simulator.db-wal", "simulator.db-shm",
   ]
 
-  /// The first folder on the way up to the home or the root from which another user could move the path away.
+  /// A folder or link by which another user could put something else in a path's place.
+  private typealias Problem = (folder: String, why: String, mending: String?)
+
+  /// The first such place on the way up to the home or the root, and of each symbolic link on the way.
   ///
-  /// Any user with the right to write a folder can do that. A sticky folder of root, such as `/tmp`, is an
-  /// exception.
+  /// Any user with the right to write a folder can replace what is in it. A sticky folder of root, such as
+  /// `/tmp`, is an exception: a link in it must be the user's or root's.
   private static func problemAbove(
     _ path: String,
-    home: String?
-  ) -> (folder: String, why: String, mending: String?)? {
-    guard let real = unsafe realpath(path, nil) else { return nil }
-    defer { unsafe free(real) }
-    var path = unsafe String(cString: real)
-    let home =
-      home.flatMap { home in
-        guard let real = unsafe realpath(home, nil) else { return nil }
-        defer { unsafe free(real) }
-        return unsafe String(cString: real)
-      } ?? "/"
-    while path != "/", let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) {
-      path = slash == path.startIndex ? "/" : String(path[..<slash])
+    home: String?,
+    isInContainer: Bool = false
+  ) -> Problem? {
+    let home = home.flatMap(real) ?? "/"
+    guard let whole = real(path) else { return nil }
+    var parts = parts(of: path)
+    if !path.hasPrefix("/") { parts = Self.parts(of: real(".") ?? "/") + parts }
+    // The folder that was reached, without links; empty for the root.
+    var (place, links) = ("", 0)
+    while !parts.isEmpty {
+      let part = parts.removeFirst()
+      guard part != ".." else {
+        place = folder(of: place)
+        continue
+      }
+      let next = place + "/" + part
       var status = stat()
-      guard unsafe stat(path, &status) == 0 else { return nil }
+      guard unsafe lstat(next, &status) == 0 else { return nil }
+      guard status.st_mode & S_IFMT == S_IFLNK else {
+        place = next
+        continue
+      }
+      links += 1
+      if status.st_uid != 0, status.st_uid != geteuid() {
+        return (next, "is a link of another user", nil)
+      }
+      if let found = problem(from: place, home, isInContainer) { return found }
+      var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+      let count = unsafe readlink(next, &bytes, bytes.count)
+      guard links <= 40, count > 0 else { return nil }
+      let target = String(
+        decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) },
+        as: UTF8.self
+      )
+      if target.hasPrefix("/") { place = "" }
+      parts = Self.parts(of: target) + parts
+    }
+    return problem(from: folder(of: whole), home, isInContainer)
+  }
+
+  /// The first problem of a folder and of those above it. The path has no links.
+  private static func problem(
+    from folder: String,
+    _ home: String,
+    _ isInContainer: Bool
+  ) -> Problem? {
+    var path = folder
+    while true {
+      var status = stat()
+      guard unsafe stat(path.isEmpty ? "/" : path, &status) == 0 else { return nil }
       let isSticky = status.st_mode & 0o1000 != 0 && status.st_uid == 0
-      let writers: mode_t = isOwnGroup(status.st_gid) ? 0o002 : 0o022
-      if status.st_mode & writers != 0, !isSticky, !isReadOnly(path) {
+      let writers: mode_t = isInContainer && isOwnGroup(status.st_gid) ? 0o002 : 0o022
+      if status.st_mode & writers != 0, !isSticky, !isReadOnly(path.isEmpty ? "/" : path) {
         return (path, "can be written by others", "chmod go-w \(path)")
       }
       // The system decides about the home's owner.
-      if path == home { return nil }
+      if path.isEmpty || path == home { return nil }
       if status.st_uid != 0, status.st_uid != geteuid() {
         return (path, "belongs to another user", nil)
       }
+      path = Self.folder(of: path)
     }
-    return nil
   }
 
-  /// Whether a group is this user's own: it has his number and no other member. A volume in a pod has such a
-  /// group (`fsGroup`). Debian's sshd takes it too.
+  private static func real(_ path: String) -> String? {
+    guard let real = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(real) }
+    return unsafe String(cString: real)
+  }
+
+  private static func parts(of path: String) -> [String] {
+    path.split(separator: "/").map(String.init).filter { $0 != "." }
+  }
+
+  /// The folder that has a path without links; empty for the root.
+  private static func folder(of path: String) -> String {
+    path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? ""
+  }
+
+  /// Whether a group is this user's own: it has his number and no other member. A pod's volume has such a group
+  /// (`fsGroup`). Outside of a container, another account may have it as its first group.
   private static func isOwnGroup(_ number: gid_t) -> Bool {
     guard number != 0, number == geteuid(), number == getegid() else { return false }
     var entry = unsafe group()
@@ -157,7 +210,11 @@ package enum FileGuard {
   /// them.
   ///
   /// Throws `state` with the repair.
-  package static func checkState(_ folder: String, home: String?) throws(Fault) {
+  package static func checkState(
+    _ folder: String,
+    home: String?,
+    isInContainer: Bool
+  ) throws(Fault) {
     let user = geteuid()
     var status = stat()
     guard unsafe stat(folder, &status) == 0 else { return }
@@ -167,7 +224,7 @@ package enum FileGuard {
     if status.st_mode & 0o022 != 0 {
       throw .stateTooOpen(folder, "can be written by others", "chmod 700 \(folder)")
     }
-    if let (parent, why, mending) = problemAbove(folder, home: home) {
+    if let (parent, why, mending) = problemAbove(folder, home: home, isInContainer: isInContainer) {
       throw .stateTooOpen(
         parent,
         "\(why): others could move the state folder away",

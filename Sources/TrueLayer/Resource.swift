@@ -80,7 +80,11 @@ struct Resource: Sendable {
   /// lags.
   func checkIsAfterConsent() throws(Fault) {
     guard status == "authorization_required" else { return }
-    throw .unexpectedBehaviour("its answer is from before the consent", traceID: traceID)
+    throw .unexpectedBehaviour(
+      "its answer is from before the consent",
+      hint: "look again later",
+      traceID: traceID
+    )
   }
 
   /// Returns whether its status or next action changed.

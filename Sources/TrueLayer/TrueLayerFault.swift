@@ -65,12 +65,16 @@ extension Fault {
     )
   }
 
-  static func unexpectedBehaviour(_ why: String, traceID: String? = nil) -> Fault {
+  static func unexpectedBehaviour(
+    _ why: String,
+    hint: String = "run the same command again: it continues the payment",
+    traceID: String? = nil
+  ) -> Fault {
     Fault(
       .providerError,
       code: "unexpected_behaviour",
       "TrueLayer: \(why)",
-      hint: "run the same command again: it continues the payment",
+      hint: hint,
       result: result("unexpectedBehaviour", reason: why, traceID: traceID)
     )
   }

@@ -59,8 +59,8 @@ echo 'tender:x:10001:10001:tender:/state:' >"$files/etc/passwd"
 echo 'tender:x:10001:' >"$files/etc/group"
 echo 'hosts: files dns' >"$files/etc/nsswitch.conf"
 # Its owner is that of a new volume.
-mkdir -p "$work/state/state"
-chmod 700 "$work/state/state"
+mkdir -p "$work/state/state" "$work/state/mark"
+chmod 700 "$work/state/state" "$work/state/mark"
 
 # Stores standard input under its sum; prints its descriptor.
 blob() {

@@ -117,8 +117,11 @@ import Testing
     #expect(fault?.exitStatus == 9)
     #expect(fault?.message.contains("the first request") == true, "\(fault?.message ?? "")")
     #expect(try world.latest("D")?.state.isUnknown == true)
-    // A look decides.
-    #expect(try world.engine().pay(order).status == .declined)
+    // A look finds the declined one of two requests, which decides nothing about the other.
+    let found = #expect(throws: Fault.self) { try world.engine().pay(order) }
+    #expect(found?.exitStatus == 9)
+    #expect(found?.message.contains("one of the two") == true, "\(found?.message ?? "")")
+    #expect(found?.hint?.contains("journal resolve") == true)
   }
 
   // MARK: Holds

@@ -178,6 +178,38 @@ import Testing
     #expect(try Data(contentsOf: lines) == Data("{}".utf8))
   }
 
+  /// A link that another user could replace leads to another journal, which would charge again.
+  @Test(arguments: ["shared/link", "shared/link/deeper", "loop/state"])
+  func `refuses a state folder behind a link that others can replace`(_ path: String) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let manager = FileManager.default
+    for name in ["own/deeper", "shared"] {
+      try manager.createDirectory(
+        at: binary.home.appending(path: name),
+        withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700]
+      )
+    }
+    let links = ["shared/link": "../own", "own/state": "deeper", "loop": "shared/link"]
+    for (name, target) in links {
+      let place = binary.home.appending(path: name).path
+      try manager.createSymbolicLink(atPath: place, withDestinationPath: target)
+    }
+    func pay() throws -> Binary.Result {
+      try binary.run([
+        "transact", "--amount", "5", "--test-card", "visa", "--json", "--reference", "A",
+        "--state-dir", binary.home.appending(path: path).path,
+      ])
+    }
+    #expect(try pay().status == 0)
+    let shared = binary.home.appending(path: "shared").path
+    try manager.setAttributes([.posixPermissions: 0o777], ofItemAtPath: shared)
+    let refused = try pay()
+    #expect(refused.status == 16, "\(refused.output) \(refused.errors)")
+    #expect(refused.errorRecord["error"]?["message"]?.text?.contains(shared) == true)
+  }
+
   /// A user who can write a folder above could replace this state folder.
   @Test(arguments: [(0o777, 16), (0o775, 16), (0o755, 0), (0o1777, getuid() == 0 ? 0 : 16)])
   func `refuses a state folder that others can move`(_ mode: Int, _ status: Int32) throws {

@@ -32,7 +32,7 @@ import Testing
     for words in [
       Self.pay + ["B"], Self.pay + ["A"], ["cancel", "A", "--json"], ["journal", "list", "--json"],
       ["journal", "export"], ["journal", "show", "A", "--json"],
-      ["journal", "backup", "x.db", "--json"],
+      ["journal", "backup", "x.db", "--json"], ["journal", "resume", "--all", "--json"],
     ] {
       let result = try binary.run(words)
       #expect(result.status == 16, "\(words)")

@@ -138,14 +138,22 @@ import Testing
     #expect(try refund(400, "B", .answer(.pending)) == "pending")
     #expect(try original() == [0, 400, 600])
     let found = try #require(try till.payment("B"))
-    _ = try till.journal.resolve(
-      found,
-      operation: nil,
-      as: .failed,
-      reason: "the acquirer says so",
-      till.clock,
-      NeverInterrupted()
-    )
+    func resolve(isWatched: Bool) throws(Fault) {
+      _ = try till.journal.resolve(
+        found,
+        operation: nil,
+        as: .failed,
+        reason: "the acquirer says so",
+        isWatched: isWatched,
+        till.clock,
+        NeverInterrupted()
+      )
+    }
+    // The provider accepted it, and can be asked how it ends: it would act beside its repetition.
+    let refused = #expect(throws: Fault.self) { try resolve(isWatched: true) }
+    #expect(refused?.code == "may_still_appear")
+    #expect(try original() == [0, 400, 600])
+    try resolve(isWatched: false)
     #expect(try till.refund() == "refunded, refund 2: succeeded")
     #expect(try original() == [1000, 0, 0])
   }

@@ -98,8 +98,11 @@ import Testing
         each(number) { "%u00\(String($0, radix: 16))" },
       ]
     ),
-    Form(name: "escapes with x", examples: [each(number) { "\\x\(String($0, radix: 16))" }]),
-    Form(name: "octal escapes", examples: [each(number) { "\\0\(String($0, radix: 8))" }]),
+    Form(
+      name: "two-digit escapes with x",
+      examples: [each(number) { "\\x\(String($0, radix: 16))" }]
+    ),
+    Form(name: "octal escapes with 0", examples: [each(number) { "\\0\(String($0, radix: 8))" }]),
     Form(
       name: "parts of nine digits",
       isForeign: false,

@@ -122,8 +122,7 @@ struct DoctorCommand: CommandWork {
       ),
       Check("state") { () throws(Fault) in
         let folder = try composition.settings.stateFolder().text
-        try Environment.makeFolder(folder)
-        try FileGuard.checkState(folder, home: composition.environment["HOME"])
+        try composition.shared.useFolder(folder, composition.environment)
         guard composition.settings.journal() == nil else {
           return "\(folder): locks, and the spool of the journal"
         }

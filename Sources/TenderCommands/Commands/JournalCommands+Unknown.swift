@@ -169,6 +169,8 @@ extension JournalCommands {
     filter.statuses = [.unknown, .requiresAction]
     let payments = try composition.journal().all(filter)
     let unknown = payments.filter(\.state.isUnknown)
+    // A journal that lost entries can lack an unknown one.
+    if unknown.isEmpty { try composition.journal().checkWhole() }
     if unknown.isEmpty { output.tell("no unknown operations in \(try composition.journalWords())") }
     let finishes = invocation.has(Keys.finish)
     if finishes, unknown.contains(where: { $0.env == .live }) {
@@ -265,6 +267,7 @@ extension JournalCommands {
       as: status,
       reason: reason,
       lateWindow: max(late, target.module.lateWindow),
+      isWatched: try composition.engine(target).provider.traits.canLookUp,
       composition.clock,
       composition.signals
     )

@@ -19,7 +19,7 @@ extension Composition {
       redactor.learn(password)
     }
     do throws(Fault) {
-      if usesFiles { try shared.useFolder(folder, home: environment["HOME"]) }
+      if usesFiles { try shared.useFolder(folder, environment) }
     } catch {
       // A look-up uses the folder only to remember the server, so it continues without it.
       guard isReading else { throw error }

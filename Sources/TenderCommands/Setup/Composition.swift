@@ -164,7 +164,7 @@ final class Composition: Session {
     } else {
       // Without the journal's address, a reference that the fleet has paid would look new.
       guard isReading || !SharedJournal.wasUsed(in: folder) else { throw .elsewhere(folder) }
-      try shared.useFolder(folder, home: environment["HOME"])
+      try shared.useFolder(folder, environment)
       let isNew = !Environment.exists(folder + "/journal.db")
       let journal = try SQLiteJournal(
         folder: folder,
@@ -399,7 +399,7 @@ final class Composition: Session {
     let folder = try settings.stateFolder().text
     // The file beside a new world must be checked first.
     if settings.journal() == nil, try hasJournalFile { _ = try journal() }
-    try shared.useFolder(folder, home: environment["HOME"])
+    try shared.useFolder(folder, environment)
     return SimulatorWorld(
       ledgerPath: folder + "/simulator.db",
       clock: worldClock,

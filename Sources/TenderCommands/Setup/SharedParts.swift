@@ -46,10 +46,14 @@ final class SharedParts {
   /// Creates a state folder if it is missing, and checks it, once.
   ///
   /// Throws `state` with the repair.
-  func useFolder(_ path: String, home: String?) throws(Fault) {
+  func useFolder(_ path: String, _ environment: Environment) throws(Fault) {
     guard !folders.contains(path) else { return }
     try Environment.makeFolder(path)
-    try FileGuard.checkState(path, home: home)
+    try FileGuard.checkState(
+      path,
+      home: environment["HOME"],
+      isInContainer: environment["container"] != nil
+    )
     folders.insert(path)
   }
 
