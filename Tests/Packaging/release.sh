@@ -12,6 +12,8 @@ trap 'rm -rf "$work"' EXIT
 git clone --quiet . "$work/tender"
 log=$work/log
 made=$work/tender/.build/packages
+# PACKAGES of `make release` is not for this one.
+export MAKEFLAGS=
 make -C "$work/tender" deb tarball image >"$log" 2>&1 || { tail -20 "$log" >&2; exit 1; }
 grep -E '^(layer|all layers)' "$log"
 rm -rf "$made/image"
