@@ -175,7 +175,7 @@ import Testing
     _ = try run(
       "sh",
       "-c",
-      #"cd "$0/root" && md5sum --check --quiet ../control/md5sums"#,
+      #"cd "$0/root" && md5sum --check --strict --quiet ../control/md5sums"#,
       home.path
     )
   }

@@ -42,7 +42,13 @@ import Testing
         "\(name)"
       )
       #expect((part["licenses"]?.array?.isEmpty) == false, "\(name)")
+      let address = facts["tender:debian"].map { "/\($0)" }
+      #expect(part["purl"]?.text?.contains(address ?? "") == address.map { _ in true }, "\(name)")
     }
+    // A release has the Swift runtime within, with the compiler's version.
+    let released = try Self.output("bash", [Project.path("Tests/Packaging/sbom.sh"), "1.2.3"])
+    let linked = try #require(JSONReader.read(released)?["components"]?.array?.first)
+    #expect(linked["version"]?.text?.first?.isNumber == true, "\(linked)")
     let rows = try Self.text("Sources/Libraries.tsv").split(separator: "\n")
       .filter { !$0.hasPrefix("#") && $0.split(separator: "\t").count >= 8 }
     #expect(rows.count > 6)
