@@ -138,9 +138,14 @@ extension Engine {
   private func checkIsOnly(_ progress: Progress, _ recovery: Recovery) throws(Fault) {
     guard case .byHand = recovery else { return }
     let name = "\(progress.operation.kind.rawValue) \(progress.operation.number)"
-    let sent = try journal.history(of: progress.payment).count { line in
-      line.operation == name && line.state == Operation.State.Name.sent.rawValue
-        && line.note.hasPrefix("sent")
+    var sent = 0
+    for line in try journal.history(of: progress.payment) where line.operation == name {
+      // A request that provably did not leave is prepared or failed again.
+      guard line.state == Operation.State.Name.sent.rawValue else {
+        sent = 0
+        continue
+      }
+      if line.note.hasPrefix("sent") { sent += 1 }
     }
     guard sent > 1 else { return }
     var fault = Fault.stillUnknown(

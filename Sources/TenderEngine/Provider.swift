@@ -8,6 +8,8 @@ package import TenderModel
 package protocol Provider: Sendable {
   /// The time after a send in which an effect may still appear, in milliseconds.
   static var lateWindow: Int { get }
+  /// Whether the provider can be asked about a payment.
+  static var canLookUp: Bool { get }
   /// Whether `confirm --amount` can capture a part of a payment that is held.
   static func capturesPart(of payment: Payment) -> Bool
   var name: ProviderName { get }
@@ -110,6 +112,9 @@ package struct Traits: Sendable {
 extension Provider {
   /// Without a value of its own, a provider has that of the settings.
   package static var lateWindow: Int { 0 }
+
+  /// Without a statement of its own, a provider can be asked.
+  package static var canLookUp: Bool { true }
 
   /// Without a statement of its own, a provider captures the whole hold.
   package static func capturesPart(of payment: Payment) -> Bool { false }

@@ -13,6 +13,9 @@ package struct ToroProvider: Provider {
 
   package var merchant: String { context.configuration.merchantID }
 
+  /// The gateway has no message for it.
+  package static let canLookUp = false
+
   /// A completion advice names its own amount.
   package static func capturesPart(of payment: Payment) -> Bool { true }
 
@@ -22,7 +25,7 @@ package struct ToroProvider: Provider {
       holdOption: "--no-capture",
       namesItsStates: true,
       refundsByVoid: true,
-      canLookUp: false,
+      canLookUp: Self.canLookUp,
       isAtReader: true
     )
   }

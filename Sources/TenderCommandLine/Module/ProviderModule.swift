@@ -52,6 +52,9 @@ extension ProviderModule {
   /// The least time after a send in which an effect may still appear, in milliseconds.
   package var lateWindow: Int { Adapter.lateWindow }
 
+  /// Whether the provider can be asked about a payment.
+  package var canLookUp: Bool { Adapter.canLookUp }
+
   /// Whether `confirm --amount` can capture a part of a payment that is held.
   package func capturesPart(of payment: Payment) -> Bool { Adapter.capturesPart(of: payment) }
 

@@ -267,7 +267,7 @@ extension JournalCommands {
       as: status,
       reason: reason,
       lateWindow: max(late, target.module.lateWindow),
-      isWatched: try composition.engine(target).provider.traits.canLookUp,
+      isWatched: target.module.canLookUp,
       composition.clock,
       composition.signals
     )
