@@ -46,7 +46,7 @@ struct Requests {
   /// `host:transfer_part2`, with the preparation byte for byte as received (README, 4.7).
   func transferPart2(_ preparation: PreparedTransfer, _ json: inout JSONWriter) {
     json.name("payment_prep")
-    json.verbatim(preparation.text.utf8)
+    json.verbatim(preparation.text)
     json.write(members: [
       "sessionKey": .string(sessionKey), "timing": .integer(now),
       "metadata": .object(preparation.metadata),

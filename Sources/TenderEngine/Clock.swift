@@ -89,12 +89,14 @@ extension Randomness {
 package enum UUIDText {
   /// Returns upper-case hexadecimal in groups of 8, 4, 4, 4 and 12.
   package static func format(_ bytes: [UInt8]) -> String {
-    var text = ""
+    let digits = Array("0123456789ABCDEF".utf8)
+    var text: [UInt8] = []
     for (index, byte) in bytes.prefix(16).enumerated() {
-      if [4, 6, 8, 10].contains(index) { text += "-" }
-      text += String(UInt16(byte) | 0x100, radix: 16, uppercase: true).dropFirst()
+      if index == 4 || index == 6 || index == 8 || index == 10 { text.append(UInt8(ascii: "-")) }
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
     }
-    return text
+    return String(decoding: text, as: UTF8.self)
   }
 }
 

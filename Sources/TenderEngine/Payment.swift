@@ -19,7 +19,7 @@ package struct Payment: Sendable, Priced {
   /// The operations in the order in which they were recorded.
   package private(set) var operations: [Operation] = []
   /// The sequences of the operations with changes that are not written yet.
-  package private(set) var changed: Set<Int> = []
+  package private(set) var changed: [Int] = []
   package private(set) var observed = Observed()
   package private(set) var unwritten: [Observation] = []
   /// When its current attempt was recorded, in milliseconds since 1970.
@@ -69,7 +69,7 @@ package struct Payment: Sendable, Priced {
     // Observations of an earlier attempt are no facts about a new one.
     if added.isAttempt { observed = Observed() }
     operations.append(added)
-    changed.insert(added.sequence)
+    changed.append(added.sequence)
     return added.sequence
   }
 
@@ -84,7 +84,7 @@ package struct Payment: Sendable, Priced {
     var next = operations[index]
     try body(&next)
     operations[index] = next
-    changed.insert(sequence)
+    if !changed.contains(sequence) { changed.append(sequence) }
   }
 
   /// Moves an operation to another state by an event, as `Operation.move` does, and changes its other
@@ -117,7 +117,7 @@ package struct Payment: Sendable, Priced {
   }
 
   /// Marks all changes as written. `rows` has the rows of new operations, by sequence.
-  package mutating func settled(rows: [Int: Int] = [:]) {
+  package mutating func settled(rows: [(sequence: Int, row: Int)] = []) {
     for (sequence, row) in rows {
       if let index = operations.firstIndex(where: { $0.sequence == sequence }) {
         operations[index].row = row

@@ -22,7 +22,7 @@ struct AsideOutcome {
   let over: Int
   let sequence: Int
   /// The operations, by sequence, whose stored preparations stay.
-  private let prepared: Set<Int>
+  private let prepared: [Int]
   let note: String
   let by: String
 
@@ -37,13 +37,13 @@ struct AsideOutcome {
     by: String,
     _ redactor: Redactor
   ) {
-    let sequences = payment.changed.union(earlier?.payment.operations.map(\.sequence) ?? [])
+    let sequences = payment.changed + (earlier?.payment.operations.map(\.sequence) ?? [])
     let operations = payment.operations.filter { sequences.contains($0.sequence) }
     self.payment = payment.redacted(by: redactor)
     self.payment = self.payment.with(
       self.payment.operations.filter { sequences.contains($0.sequence) }
     )
-    prepared = Set(operations.filter { $0.preparation != nil || $0.isSealed }.map(\.sequence))
+    prepared = operations.filter { $0.preparation != nil || $0.isSealed }.map(\.sequence)
     row = payment.row
     first = payment.operations.first?.createdAt ?? 0
     over = earlier?.over ?? payment.version
@@ -63,7 +63,7 @@ struct AsideOutcome {
     (payment, self.row, self.first) = (found, row, first)
     (self.over, self.sequence) = (over, sequence)
     (self.note, by) = (note, entry["by"]?.text ?? "")
-    prepared = Set((entry["prepared"]?.array ?? []).compactMap(\.wholeNumber))
+    prepared = (entry["prepared"]?.array ?? []).compactMap(\.wholeNumber)
   }
 
   func entry(in name: String) -> JSON {
@@ -71,7 +71,7 @@ struct AsideOutcome {
       "journal": .string(name), "row": .integer(row), "first": .integer(first),
       "over": .integer(over),
       "sequence": .integer(sequence), "note": .string(note), "by": .string(by),
-      "prepared": .array(prepared.sorted().map(JSON.integer)),
+      "prepared": .array(prepared.map(JSON.integer)),
       "payment": .object(PaymentRow.object(payment)),
     ]
   }

@@ -19,12 +19,20 @@ extension SQLiteJournal {
     )
   }
 
+  /// The columns of the journal's only row, in the order of the one statement that reads them. It is compiled once.
+  enum OwnColumn: Int { case name, place, loss, copied }
+
+  func value(_ column: OwnColumn) throws(Fault) -> Database.Value {
+    let row = try database.first("SELECT name, place, loss, copied FROM journal")
+    return row?[column.rawValue] ?? .null
+  }
+
   /// Checks at opening whether the journal is behind its mark or has lost its log. A loss is recorded in it
   /// until the operator accepts it.
   ///
   /// `opening` is the lock for creating the files, if this process holds it.
   func compareWithMark(isNew: Bool, isLogLost: Bool, opening: Int32?) throws(Fault) {
-    name = try database.first("SELECT name FROM journal")?.first?.text ?? ""
+    name = try value(.name).text ?? ""
     let marked = mark?.read()
     if let marked {
       guard try !reaches(marked) else { return }
@@ -86,7 +94,7 @@ extension SQLiteJournal {
   /// A journal that was moved, or is reached by another path, is not a copy.
   func compareWithPlace() throws(Fault) {
     let own = place
-    let last = try database.first("SELECT place FROM journal")?.first?.text
+    let last = try value(.place).text
     guard let last, last != own.text else {
       if last == nil { try database.query("UPDATE journal SET place = ?", [.text(own.text)]) }
       return
@@ -154,9 +162,8 @@ extension SQLiteJournal {
 
   /// Returns the problem because of which a reference may not be new; nil if there is none.
   func problem() throws(Fault) -> Fault? {
-    let found = try database.first("SELECT loss, copied FROM journal")
-    if let loss = found?[0].text { return .forgot(folder, loss) }
-    return found?[1].integer.map {
+    if let loss = try value(.loss).text { return .forgot(folder, loss) }
+    return try value(.copied).integer.map {
       .copied(folder, "from \(Timestamp.text(Timestamp.clamped($0)))")
     }
   }
@@ -179,7 +186,7 @@ extension SQLiteJournal {
       )
       try addLine("accepted (\(problem.message)): \(redactor.redact(reason))", at: time)
     }
-    name = try database.first("SELECT name FROM journal")?.first?.text ?? ""
+    name = try value(.name).text ?? ""
     if let head = try head() { mark?.raise(to: head, anew: true) }
   }
 

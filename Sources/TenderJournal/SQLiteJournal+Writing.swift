@@ -45,7 +45,7 @@ extension SQLiteJournal {
   struct Written {
     /// The row of the payment, and the rows of new operations by sequence.
     var payment = 0
-    var rows: [Int: Int] = [:]
+    var rows: [(sequence: Int, row: Int)] = []
     /// Secrets that must be erased from the files.
     var gone: [String] = []
     /// The new version and its search terms.
@@ -108,7 +108,7 @@ extension SQLiteJournal {
     let before = try found(payment, over: payment.version - 1)
     let redacted = payment.redacted(by: redactor)
     var drafts: [Draft] = []
-    let known = Set(payment.operations.map(\.row))
+    let known = payment.operations.map(\.row)
     for operation in redacted.operations {
       // An operation that was set aside before it had a row has one now.
       let own = before?.operations.first {
@@ -236,7 +236,7 @@ extension SQLiteJournal {
       try update(.operation, row, values.changes(from: before), draft.sum)
     } else {
       row = try insert(.operation, values, draft.sum, of: written.payment)
-      written.rows[draft.sequence] = row
+      written.rows.append((draft.sequence, row))
     }
     guard let text = draft.preparation else { return }
     try store(text, of: row)

@@ -90,7 +90,7 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     mark = isMarked ? HighWaterMark(of: folder, in: markFolder) : nil
     file = PlainFile.identity(at: path)
     guard isFirst else {
-      name = try database.first("SELECT name FROM journal")?.first?.text ?? ""
+      name = try value(.name).text ?? ""
       return
     }
     // Erased bytes must be gone from the pages too, and every commit must be on the disk.

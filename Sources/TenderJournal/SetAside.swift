@@ -16,7 +16,7 @@ package final class SetAside {
 
   package let path: String
   private var descriptor: Int32?
-  private var slots: [Int: Int] = [:]
+  private var slots: [(row: Int, slot: Int)] = []
 
   package init(path: String) { self.path = path }
 
@@ -29,11 +29,13 @@ package final class SetAside {
     return made
   }
 
+  private func slot(of row: Int) -> Int? { slots.first { $0.row == row }?.slot }
+
   /// Reserves a slot for the outcome of an attempt.
   ///
   /// Throws `state` if there is none.
   package func take(for row: Int) throws(Fault) {
-    guard slots[row] == nil else { return }
+    guard slot(of: row) == nil else { return }
     let file = try opened()
     for slot in 0..<Self.mostSlots {
       let position = slot * Self.slotSize
@@ -46,7 +48,7 @@ package final class SetAside {
           PlainFile.unlock(file, at: position)
           throw .unusable(path, "there is no room for the result of the payment")
         }
-        slots[row] = slot
+        slots.append((row, slot))
         return
       }
       PlainFile.unlock(file, at: position)
@@ -56,13 +58,14 @@ package final class SetAside {
 
   /// Releases an attempt's slot.
   package func leave(_ row: Int) {
-    guard let slot = slots.removeValue(forKey: row), let descriptor else { return }
+    guard let slot = slot(of: row), let descriptor else { return }
+    slots.removeAll { $0.row == row }
     PlainFile.unlock(descriptor, at: slot * Self.slotSize)
   }
 
   /// Writes an attempt into its slot, durably.
   package func write(_ values: JSON, for row: Int) throws(Fault) {
-    guard let slot = slots[row], let descriptor else {
+    guard let slot = slot(of: row), let descriptor else {
       throw .unusable(path, "no room was taken in it")
     }
     let text = JSONWriter.text(values)
@@ -100,7 +103,7 @@ package final class SetAside {
   package func clear(_ slot: Int, _ sum: String) {
     let position = slot * Self.slotSize
     guard let descriptor else { return }
-    let isOwn = slots.values.contains(slot)
+    let isOwn = slots.contains { $0.slot == slot }
     guard isOwn || PlainFile.lock(descriptor, at: position) else { return }
     defer { if !isOwn { PlainFile.unlock(descriptor, at: position) } }
     // Another process may have stored it, and a third may use the slot now.

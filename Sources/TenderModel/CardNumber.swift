@@ -54,7 +54,7 @@ package enum Digits {
   }
 
   /// Returns the digits of a text without spaces and dashes; nil if it contains anything else.
-  package static func only(in text: some StringProtocol) -> [UInt8]? {
+  package static func only(in text: String) -> [UInt8]? {
     var digits: [UInt8] = []
     for byte in text.utf8 {
       switch byte {

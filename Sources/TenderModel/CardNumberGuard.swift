@@ -72,7 +72,7 @@ package enum CardNumberGuard {
     let mayHide = text.utf8.contains { $0 >= 0x80 || "%&\\".utf8.contains($0) }
     guard mayHide || text.utf8.count(where: DigitRuns.isDigit) >= 13 else { return false }
     let last = text.lastIndex(of: "=").map { text[text.index(after: $0)...] } ?? text[...]
-    if let digits = Digits.only(in: last), Digits.looksLikeCard(digits) { return true }
+    if let digits = Digits.only(in: String(last)), Digits.looksLikeCard(digits) { return true }
     // A value that would be masked in output is refused before it is stored.
     return Redactor.holdsCardNumber(text) || Redactor.holdsCardNumber(spaced(text))
   }

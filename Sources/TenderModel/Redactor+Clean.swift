@@ -52,12 +52,13 @@ extension Redactor {
   /// Returns whether a secret after its name, or an account's number, is anywhere.
   private static func mayHoldNamed(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     func byte(_ place: Int) -> UInt8 { unsafe bytes[place] }
-    for index in 0..<bytes.count {
+    // Letters are nearly everything, and begin nothing.
+    for index in 0..<bytes.count where byte(index) < UInt8(ascii: "@") {
       switch byte(index) {
       case UInt8(ascii: "="), UInt8(ascii: ":"): if isNamed(index, byte) { return true }
       case UInt8(ascii: " "): if isBearer(index, byte) { return true }
       case let digit where DigitRuns.isDigit(digit):
-        guard index > 1, !DigitRuns.isDigit(byte(index - 1)) else { continue }
+        guard index > 1, byte(index - 1) >= UInt8(ascii: "@") else { continue }
         if account(from: index - 2, bytes.count, byte) != nil { return true }
       default: break
       }

@@ -146,23 +146,24 @@ package final class Redactor: Sendable {
   private static func redact(
     _ value: JSON,
     _ foreign: Bool,
-    _ split: Set<Int>,
+    _ split: [Bool],
     _ leaf: inout Int,
     _ known: Known
   ) -> JSON {
+    let isPart = leaf < split.count && split[leaf]
     switch value {
     case .string(let text):
-      defer { leaf += 1 }
-      return .string(split.contains(leaf) ? "[redacted]" : whole(text, foreign, known))
+      leaf += 1
+      return .string(isPart ? "[redacted]" : whole(text, foreign, known))
     case .integer(let number):
-      defer { leaf += 1 }
-      if split.contains(leaf) { return "[redacted]" }
+      leaf += 1
+      if isPart { return "[redacted]" }
       // Secrets and card numbers are longer.
       if (-999...9999).contains(number) { return value }
       return redactNumber(String(number), otherwise: value, foreign, known)
     case .number(let text):
-      defer { leaf += 1 }
-      if split.contains(leaf) { return "[redacted]" }
+      leaf += 1
+      if isPart { return "[redacted]" }
       return redactNumber(text, otherwise: value, foreign, known)
     case .bool, .null: return value
     case .array(let elements):
@@ -370,8 +371,9 @@ extension Redactor {
     DigitRuns.isDigit(byte) || DigitRuns.isLetter(byte) || byte >= 0x80
   }
 
-  /// Returns the indexes, in reading order, of the values that hold a secret's digits only together.
-  private func splitSecrets(in value: JSON) -> Set<Int> {
+  /// Returns for each value, in reading order, whether it holds a secret's digits together with others. Empty
+  /// means that none does.
+  private func splitSecrets(in value: JSON) -> [Bool] {
     let prints = known.withLock { $0.split }
     guard !prints.isEmpty else { return [] }
     var digits: [UInt8] = []
@@ -398,7 +400,12 @@ extension Redactor {
       }
     }
     walk(value)
-    return Set(prints.places(in: digits).flatMap { range in leaves[range] })
+    let places = prints.places(in: digits)
+    var parts = [Bool](repeating: false, count: places.isEmpty ? 0 : leaf)
+    for range in places {
+      for leaf in leaves[range] { parts[leaf] = true }
+    }
+    return parts
   }
 
   /// Returns the text with ranges replaced. Overlapping ranges are merged.

@@ -40,7 +40,7 @@ swift build --scratch-path .build/coverage --product tender-fuzz \
   -Xswiftc -profile-generate -Xswiftc -profile-coverage-mapping >"$work/build.log" 2>&1 ||
   { cat "$work/build.log"; exit 1; }
 rm -f "$work"/*.profraw
-for target in paytheory toro-answers toro-gateway toro-session truelayer; do
+for target in paytheory toro-answers toro-gateway toro-later toro-session truelayer; do
   [ -d "$work/$target" ] || continue
   TENDER_FUZZ=$target LLVM_PROFILE_FILE="$work/$target.profraw" \
     .build/coverage/debug/tender-fuzz "$work/$target"/*

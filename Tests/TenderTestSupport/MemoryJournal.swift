@@ -114,10 +114,10 @@ package final class MemoryJournal: Journal {
           "it was changed meanwhile"
         )
       }
-      var rows: [Int: Int] = [:]
+      var rows: [(sequence: Int, row: Int)] = []
       for operation in next.operations where operation.row == 0 {
         state.operations += 1
-        rows[operation.sequence] = state.operations
+        rows.append((operation.sequence, state.operations))
       }
       if next.row == 0 {
         state.rows += 1

@@ -120,6 +120,11 @@ package struct Command: Sendable {
     }
   }
 
+  private struct User {
+    let provider: String
+    let options: Set<String>
+  }
+
   /// The change of an existing payment.
   package enum Change: Sendable, Hashable { case confirm, cancel, refund }
 
@@ -143,8 +148,8 @@ package struct Command: Sendable {
   private let keys: [any OptionKey]
   /// Its options, then the general ones; empty until a catalogue has added the providers.
   package private(set) var options: [Option] = []
-  /// The providers of each option that not every provider uses.
-  private var users: [String: [String]] = [:]
+  /// The options that only some providers use, by provider.
+  private var users: [User] = []
   private let ownExits: [Fault.Kind]
   /// Values of its options that help does not offer: it explains them only, or they are old names. An option
   /// without values is not shown.
@@ -204,13 +209,13 @@ package struct Command: Sendable {
     var command = self
     command.optionNames = keys.flatMap(\.options).map(\.name)
     var names = Set(command.optionNames)
+    let ownName = name
     for module in modules {
-      guard let use = module.uses.first(where: { $0.command == name }) else { continue }
+      guard let use = module.uses.first(where: { $0.command == ownName }) else { continue }
       command.uses.append(use)
-      for option in use.options.flatMap(\.options).map(\.name) {
-        if names.insert(option).inserted { command.optionNames.append(option) }
-        command.users[option, default: []].append(module.name.text)
-      }
+      let used = use.options.flatMap(\.options).map(\.name)
+      command.optionNames += used.filter { names.insert($0).inserted }
+      command.users.append(User(provider: module.name.text, options: Set(used)))
     }
     // A name such as --limit can have several meanings: a command's option comes before others of that name.
     let keyed = keys.flatMap(\.options).filter { option in known.contains { $0 === option } }
@@ -252,7 +257,10 @@ package struct Command: Sendable {
   }
 
   /// The providers that use an option of this command; nil if all do.
-  package func users(of option: String) -> [String]? { users[option] }
+  package func users(of option: String) -> [String]? {
+    let users = users.filter { $0.options.contains(option) }.map(\.provider)
+    return users.isEmpty ? nil : users
+  }
 
   package var shownOptions: [Option] {
     options.filter { unoffered[$0.name] != [] }.map { option in

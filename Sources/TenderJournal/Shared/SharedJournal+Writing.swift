@@ -143,9 +143,7 @@ extension SharedJournal {
     written.version = write.payment.version
     written.writer = settings.by
     written.isElsewhere = false
-    written.settled(
-      rows: Dictionary(uniqueKeysWithValues: payment.operations.map { ($0.sequence, $0.sequence) })
-    )
+    written.settled(rows: payment.operations.map { ($0.sequence, $0.sequence) })
     raiseMark(write, row)
     var prepared = known[row]?.prepared ?? [:]
     for sequence in write.unprepared { prepared[sequence] = nil }

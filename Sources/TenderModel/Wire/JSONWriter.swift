@@ -60,9 +60,9 @@ package struct JSONWriter {
   }
 
   /// Writes existing JSON text byte for byte.
-  package mutating func verbatim(_ text: some Collection<UInt8>) {
+  package mutating func verbatim(_ text: String) {
     separate()
-    bytes += text
+    bytes += text.utf8
     needsComma = true
   }
 

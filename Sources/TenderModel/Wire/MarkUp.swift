@@ -3,6 +3,8 @@ package enum MarkUp {
   ///
   /// Characters that XML 1.0 does not allow (section 2.2) become question marks.
   package static func escape(_ text: some StringProtocol, attribute: Bool = true) -> String {
+    // Nearly every text has nothing to escape.
+    if text.utf8.allSatisfy(isPlain) { return String(text) }
     var shown = ""
     for scalar in text.unicodeScalars {
       switch scalar {
@@ -19,5 +21,15 @@ package enum MarkUp {
       }
     }
     return shown
+  }
+
+  /// Returns whether a byte is a character that never changes: visible ASCII, or a space.
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""),
+      UInt8(ascii: "'"):
+      false
+    default: (0x20..<0x80).contains(byte)
+    }
   }
 }

@@ -37,12 +37,12 @@ package enum Timestamp {
 
   /// Returns the same with hundredths of a second: `2026-11-20T17:19:00.00Z`.
   package static func preciseText(_ milliseconds: Int) -> String {
-    text(milliseconds).dropLast() + "." + pad(fraction(milliseconds) / 10, 2) + "Z"
+    String(text(milliseconds).dropLast()) + "." + pad(fraction(milliseconds) / 10, 2) + "Z"
   }
 
   /// Returns the same with milliseconds: `2026-11-20T17:19:00.000Z`.
   package static func milliText(_ milliseconds: Int) -> String {
-    text(milliseconds).dropLast() + "." + pad(fraction(milliseconds), 3) + "Z"
+    String(text(milliseconds).dropLast()) + "." + pad(fraction(milliseconds), 3) + "Z"
   }
 
   /// Returns the milliseconds after the whole second.

@@ -75,7 +75,9 @@ struct PayTheoryBooks {
     if let scenario, scenario.hasPrefix("decline:") { return scenario.dropFirst(8).uppercased() }
     switch method.type {
     case .ach: return method.fails ? "INVALID_BANK_ACCOUNT_NUMBER" : nil
-    case .card: return terms.isServiceFee ? nil : PayTheoryCatalog.declines[terms.amount]
+    case .card:
+      if terms.isServiceFee { return nil }
+      return PayTheoryCatalog.declines.first { $0.amount == terms.amount }?.code
     case .cash: return nil
     }
   }

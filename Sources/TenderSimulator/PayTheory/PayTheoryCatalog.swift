@@ -10,9 +10,10 @@ package enum PayTheoryCatalog {
   package static let secretKey = "simulator-opens-nothing-else"
 
   /// Amounts in cents that decide a card payment's outcome if the merchant pays the fee.
-  static let declines: [Int: String] = [
-    102: "GENERIC_DECLINE", 193: "INSUFFICIENT_FUNDS", 194: "INVALID_ACCOUNT_NUMBER",
-    889_986: "ADDRESS_VERIFICATION_FAILED_RISK_RULES", 889_987: "CVV_FAILED_RISK_RULES",
+  static let declines: [(amount: Int, code: String)] = [
+    (102, "GENERIC_DECLINE"), (193, "INSUFFICIENT_FUNDS"),
+    (194, "INVALID_ACCOUNT_NUMBER"), (889_986, "ADDRESS_VERIFICATION_FAILED_RISK_RULES"),
+    (889_987, "CVV_FAILED_RISK_RULES"),
   ]
   static let disputedAmount = 888_888
   static let failingAccount = "0000000005"

@@ -42,16 +42,9 @@ package final class Database: @unchecked Sendable {
   /// The turns of the threads that share this connection; nil if one thread uses it.
   private let group: CommitGroup?
   private let handle: OpaquePointer
-  private var statements: [Text: Statement] = [:]
+  private var statements: [Statement] = []
   /// Whether the last connection of this process leaves a short log.
   package var shortensLog = false
-
-  /// The text of a statement. Its length nearly always tells it from others, and takes less time to hash.
-  private struct Text: Hashable {
-    let sql: String
-
-    func hash(into hasher: inout Hasher) { hasher.combine(sql.utf8.count) }
-  }
 
   /// Opens the file, or creates it. A link at its path is not followed, and its triggers and views do
   /// nothing.
@@ -197,7 +190,7 @@ package final class Database: @unchecked Sendable {
   deinit {
     if turn.leave(), shortensLog { shortenLog() }
     // The statements must end before the connection, so that it can remove the log.
-    statements = [:]
+    statements = []
     unsafe sqlite3_close_v2(handle)
   }
 
@@ -374,12 +367,15 @@ package final class Database: @unchecked Sendable {
   }
 
   private func prepare(_ sql: String) throws(Fault) -> Statement {
-    if let known = statements[Text(sql: sql)] { return known }
+    let length = sql.utf8.count
+    if let known = statements.first(where: { $0.length == length && $0.sql == sql }) {
+      return known
+    }
     var compiled: OpaquePointer?
     let status = unsafe sqlite3_prepare_v2(handle, sql, -1, &compiled, nil)
     guard status == SQLITE_OK, let compiled = unsafe compiled else { throw fault() }
-    let statement = unsafe Statement(compiled)
-    statements[Text(sql: sql)] = statement
+    let statement = unsafe Statement(sql, compiled)
+    statements.append(statement)
     return statement
   }
 
@@ -399,9 +395,15 @@ package final class Database: @unchecked Sendable {
 /// One compiled statement. Its release finalizes it.
 @safe
 private final class Statement {
+  let sql: String
+  /// The length of the text, which nearly always tells it from others.
+  let length: Int
   private let handle: OpaquePointer
 
-  init(_ handle: OpaquePointer) { unsafe self.handle = handle }
+  init(_ sql: String, _ handle: OpaquePointer) {
+    (self.sql, length) = (sql, sql.utf8.count)
+    unsafe self.handle = handle
+  }
 
   deinit { unsafe sqlite3_finalize(handle) }
 

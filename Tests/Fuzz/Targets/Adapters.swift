@@ -16,6 +16,7 @@ extension FuzzTarget {
       AdapterRun([]).toroAnswers(of: AnsweredGateway($0))
     },
     FuzzTarget("toro-gateway", bytes: AdapterRun.seeds) { AdapterRun($0).toro(.gateway) },
+    FuzzTarget("toro-later", bytes: AdapterRun.seeds) { AdapterRun($0).toro(.later) },
     FuzzTarget("toro-session", bytes: AdapterRun.seeds) { AdapterRun($0).toro(.session) },
     FuzzTarget("truelayer", bytes: AdapterRun.seeds) { AdapterRun($0).trueLayer() },
   ]
@@ -111,13 +112,14 @@ struct AdapterRun {
     )
   }
 
-  /// Runs some commands after the first one, chosen by the input, but fewer than `limit`.
+  /// Runs some commands after the first one, chosen by the input, but fewer than `limit`. Without a first one, at
+  /// least one runs.
   private func goOn(
     _ engine: Engine,
     _ name: ProviderName,
     limit: Int = 6,
     other: () -> Void,
-    _ first: () throws -> Report
+    _ first: (() throws -> Report)?
   ) -> String? {
     var said: [String] = []
     func note(_ body: () throws -> Report) {
@@ -133,8 +135,8 @@ struct AdapterRun {
         said.append("\(error)")
       }
     }
-    note(first)
-    for _ in 0..<feed.take({ $0.below(limit) }) {
+    if let first { note(first) }
+    for _ in 0..<(first == nil ? 1 : 0) + feed.take({ $0.below(limit) }) {
       let known = try? journal.payment(.init(env: .simulator, provider: name, reference: "A"))
       func refund(_ amount: Int?, name: String? = nil) throws -> Report {
         try engine.refund(
@@ -145,7 +147,7 @@ struct AdapterRun {
         )
       }
       switch feed.take({ $0.below(12) }) {
-      case 0: note(first)
+      case 0: if let first { note(first) }
       case 1: note { try engine.confirm(known, handle: "A", amount: nil) }
       case 2: note { try engine.cancel(known, handle: "A") }
       case 3: note { try engine.lookUp("A", known: known) }
@@ -375,27 +377,38 @@ struct AdapterRun {
     return recorder.answers
   }
 
-  /// Records a sale with the simulator, and the commands after it.
-  func record(_ reader: RecordedReader.Recorder, _ gateway: RecordedGateway.Recorder) {
-    guard let simulator = simulator(Names.reader, Names.readerFaults) else { return }
+  /// Records a sale with the simulator, and the commands after it. Returns its payment.
+  func record(_ reader: RecordedReader.Recorder, _ gateway: RecordedGateway.Recorder) -> Payment? {
+    guard let simulator = simulator(Names.reader, Names.readerFaults) else { return nil }
     reader.inner = SimulatedDevices(simulator)
     gateway.inner = QuickGateway(simulator)
     _ = toro(gateway, reader, isEndless: { false }, limit: 6)
+    return try? journal.payment(
+      .init(env: .simulator, provider: ToroProvider.name, reference: "A")
+    )
   }
 
-  /// The part of a sale that the input changes: the gateway's answers, or the reader's packets. The other side is
-  /// recorded: a simulator beside them would take ten times as long.
-  enum Side { case gateway, session }
+  /// The part that the input changes: the gateway's answers to a sale, or to the commands after one, or the
+  /// reader's packets. The rest is recorded: a simulator beside them would take ten times as long.
+  enum Part { case gateway, later, session }
 
-  func toro(_ side: Side) -> String? {
-    let gateway = RecordedGateway(feed)
+  func toro(_ part: Part) -> String? {
     let reader = RecordedReader(feed, clock)
-    let mangled = ReaderMangler(reader, feed, clock)
-    switch side {
-    case .gateway:
+    switch part {
+    case .gateway, .later:
+      let gateway = RecordedGateway(feed)
       let mangler = Mangler(gateway, feed) { GatewaySeal.seal($0, GatewaySeal.quickKey) }
-      return toro(mangler, reader, isEndless: { false }, limit: 3)
-    case .session: return toro(gateway, mangled, isEndless: { mangled.isEndless }, limit: 1)
+      let isLater = part == .later
+      if isLater, var payment = feed.take({ $0.one(of: Recordings.payments) }) {
+        (payment.row, payment.version) = (0, 0)
+        _ = try? journal.open(payment, OpeningTerms(), .process)
+      }
+      return toro(mangler, reader, isEndless: { false }, limit: isLater ? 2 : 1, isLater: isLater)
+    case .session:
+      // Half of the sales end where they would be authorized. The gateway has targets of its own.
+      let gateway = RecordedGateway(feed, isSilent: feed.take { $0.below(2) } == 1)
+      let mangled = ReaderMangler(reader, feed, clock)
+      return toro(gateway, mangled, isEndless: { mangled.isEndless }, limit: 1)
     }
   }
 
@@ -403,7 +416,8 @@ struct AdapterRun {
     _ gateway: any HTTPExchange,
     _ reader: any DeviceExchange,
     isEndless: () -> Bool,
-    limit: Int
+    limit: Int,
+    isLater: Bool = false
   ) -> String? {
     guard let pounds = Currency(code: "GBP"), let reference = try? Reference("A") else {
       return nil
@@ -425,8 +439,6 @@ struct AdapterRun {
     let other = {
       _ = try? engine.preview(.sale(order))
       _ = try? provider.checkReader()
-      _ = try? provider.checkGateway()
-      _ = try? provider.checkTerminalManager()
       guard
         let known = try? journal.payment(
           .init(env: .simulator, provider: ToroProvider.name, reference: "A")
@@ -444,9 +456,8 @@ struct AdapterRun {
       if let name = try? Reference("B") { back.reference = name }
       _ = try? engine.execute(.sale(back))
     }
-    let problem = goOn(engine, ToroProvider.name, limit: limit, other: other) {
-      try engine.execute(.sale(order))
-    }
+    let sale = { try engine.execute(.sale(order)) }
+    let problem = goOn(engine, ToroProvider.name, limit: limit, other: other, isLater ? nil : sale)
     return isEndless() ? "a sale goes on for as long as its reader says something" : problem
   }
 }
