@@ -1,11 +1,6 @@
 private import CLibraries
+private import Platform
 package import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// The only place that reads variables and files.
 package struct Environment {
@@ -121,11 +116,7 @@ package struct Environment {
   }
 
   package static func close(_ descriptor: Int32) {
-    #if canImport(Darwin)
-    _ = Darwin.close(descriptor)
-    #else
-    _ = Glibc.close(descriptor)
-    #endif
+    _ = Platform.close(descriptor)
   }
 
   /// Whether a path exists.

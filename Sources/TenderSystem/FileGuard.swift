@@ -1,10 +1,5 @@
+private import Platform
 package import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// Checks the owner and the access rights of a file, by the open file (`fstat`).
 package enum FileGuard {

@@ -1,13 +1,8 @@
 private import CLibraries
+private import Platform
 private import Synchronization
 package import TenderEngine
 package import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// SIGINT, SIGTERM, SIGQUIT and SIGHUP. A separate thread receives them and ends the waits of other threads.
 ///

@@ -1,14 +1,9 @@
 private import CLibraries
+private import Platform
 private import Synchronization
 import TenderEngine
 package import TenderModel
 private import TenderSystem
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// The simulated providers over real HTTP and WebSocket on 127.0.0.1, by libmicrohttpd.
 @safe

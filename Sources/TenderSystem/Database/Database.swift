@@ -1,12 +1,7 @@
 private import CLibraries
+private import Platform
 private import Synchronization
 package import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// One connection to a SQLite file: statements with bound values, rows as values.
 ///

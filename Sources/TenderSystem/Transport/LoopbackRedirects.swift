@@ -1,13 +1,8 @@
 private import CLibraries
+private import Platform
 private import Synchronization
 package import TenderEngine
 package import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// Listens on this machine alone for a payer's return from a bank, by libmicrohttpd.
 package struct LoopbackRedirects: RedirectListener {
