@@ -1,5 +1,5 @@
 private import CLibraries
-private import Platform
+import Platform
 package import TenderModel
 
 /// The only place that reads variables and files.
@@ -127,10 +127,11 @@ package struct Environment {
     status(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
   }
 
-  /// The system's facts about the target of a path; nil if it does not exist.
-  private static func status(_ path: String) -> stat? {
+  /// The system's facts about a path, or about the target of a link there; nil if it does not exist.
+  static func status(_ path: String, followsLink: Bool = true) -> stat? {
     var status = stat()
-    return unsafe stat(path, &status) == 0 ? status : nil
+    let result = unsafe followsLink ? stat(path, &status) : lstat(path, &status)
+    return result == 0 ? status : nil
   }
 
   /// Whether a folder has certificates under the hash of their names, as `openssl rehash` makes them: eight
@@ -210,9 +211,7 @@ package struct Environment {
 
   /// Whether a path is free, or a regular file. A link may belong to the system, such as `/dev/stdout`.
   package static func isReplaceable(_ path: String) -> Bool {
-    var status = stat()
-    guard unsafe lstat(path, &status) == 0 else { return true }
-    return status.st_mode & S_IFMT == S_IFREG
+    status(path, followsLink: false).map { $0.st_mode & S_IFMT == S_IFREG } ?? true
   }
 
   /// Whether two paths are the same file.
@@ -406,12 +405,6 @@ package enum ProcessGuard {
     }
     // A write above a limit on file sizes is an ordinary error.
     signal(SIGXFSZ, SIG_IGN)
-    var none = rlimit(rlim_cur: 0, rlim_max: 0)
-    #if canImport(Darwin)
-    _ = unsafe setrlimit(RLIMIT_CORE, &none)
-    #else
-    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-    #endif
   }
 
   /// Returns the limit of open files, after a request to raise it. A shell's usual limit allows only few

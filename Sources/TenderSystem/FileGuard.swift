@@ -64,8 +64,7 @@ package enum FileGuard {
   ///
   /// Throws `usage` (`file_too_open`) if another user can change or replace it.
   package static func checkProgram(_ path: String, named option: String) throws(Fault) {
-    var status = stat()
-    guard unsafe stat(path, &status) == 0 else { return }
+    guard let status = Environment.status(path) else { return }
     if let problem = problem(status, isReadOnly: false, .ownersToWrite) {
       throw .fileTooOpen(option, path, problem)
     }
@@ -119,8 +118,7 @@ package enum FileGuard {
         continue
       }
       let next = place + "/" + part
-      var status = stat()
-      guard unsafe lstat(next, &status) == 0 else { return nil }
+      guard let status = Environment.status(next, followsLink: false) else { return nil }
       guard status.st_mode & S_IFMT == S_IFLNK else {
         place = next
         continue
@@ -133,10 +131,7 @@ package enum FileGuard {
       var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
       let count = unsafe readlink(next, &bytes, bytes.count)
       guard links <= 40, count > 0 else { return nil }
-      let target = String(
-        decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) },
-        as: UTF8.self
-      )
+      let target = bytes.text
       if target.hasPrefix("/") { place = "" }
       parts = Self.parts(of: target) + parts
     }
@@ -151,8 +146,7 @@ package enum FileGuard {
   ) -> Problem? {
     var path = folder
     while true {
-      var status = stat()
-      guard unsafe stat(path.isEmpty ? "/" : path, &status) == 0 else { return nil }
+      guard let status = Environment.status(path.isEmpty ? "/" : path) else { return nil }
       let isSticky = status.st_mode & 0o1000 != 0 && status.st_uid == 0
       let writers: mode_t = isInContainer && isOwnGroup(status.st_gid) ? 0o002 : 0o022
       if status.st_mode & writers != 0, !isSticky, !isReadOnly(path.isEmpty ? "/" : path) {
@@ -167,7 +161,8 @@ package enum FileGuard {
     }
   }
 
-  private static func real(_ path: String) -> String? {
+  /// A path with all links resolved; nil if it does not exist.
+  static func real(_ path: String) -> String? {
     guard let real = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(real) }
     return unsafe String(cString: real)
@@ -211,8 +206,7 @@ package enum FileGuard {
     isInContainer: Bool
   ) throws(Fault) {
     let user = geteuid()
-    var status = stat()
-    guard unsafe stat(folder, &status) == 0 else { return }
+    guard let status = Environment.status(folder) else { return }
     if status.st_uid != user {
       throw .stateTooOpen(folder, "belongs to another user", "choose another --state-dir")
     }
@@ -228,7 +222,7 @@ package enum FileGuard {
     }
     for name in stateFiles {
       let path = folder + "/" + name
-      guard unsafe lstat(path, &status) == 0 else { continue }
+      guard let status = Environment.status(path, followsLink: false) else { continue }
       guard status.st_mode & S_IFMT == S_IFREG else {
         throw .stateTooOpen(path, "is no regular file", "choose another --state-dir")
       }

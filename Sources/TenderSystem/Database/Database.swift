@@ -120,9 +120,7 @@ package final class Database: @unchecked Sendable {
 
   /// The identity of the file at a path; nil without one.
   private static func place(of path: String) -> String? {
-    var status = stat()
-    guard unsafe stat(path, &status) == 0 else { return nil }
-    return "\(status.st_dev) \(status.st_ino)"
+    Environment.status(path).map { "\($0.st_dev) \($0.st_ino)" }
   }
 
   private struct Configuration: Sendable {
@@ -144,9 +142,8 @@ package final class Database: @unchecked Sendable {
       }
       guard isDurable, configuration.syncsFolders != true else { return }
       // If the file has tables, the process that created it has already synced the log with its folder.
-      var status = stat()
-      let hasTables = unsafe stat(path, &status) == 0 && status.st_size > 8192
-      let hasLog = unsafe access(path + "-wal", F_OK) == 0
+      let hasTables = Environment.status(path).map { $0.st_size > 8192 } ?? false
+      let hasLog = Environment.exists(path + "-wal")
       let isNew = !(hasTables && hasLog)
       if configuration.syncsFolders != isNew { _ = tender_sqlite_sync_folder(isNew ? 1 : 0) }
       configuration.syncsFolders = isNew
@@ -154,17 +151,14 @@ package final class Database: @unchecked Sendable {
   }
 
   private static func isLink(_ path: String) -> Bool {
-    var status = stat()
-    return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    Environment.status(path, followsLink: false).map { $0.st_mode & S_IFMT == S_IFLNK } ?? false
   }
 
   /// The path with the links of its folder resolved.
   private static func resolved(_ path: String) -> String {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
     let folder = slash == path.startIndex ? "/" : String(path[..<slash])
-    guard let text = unsafe realpath(folder, nil) else { return path }
-    defer { unsafe free(text) }
-    return unsafe String(cString: text) + String(path[slash...])
+    return FileGuard.real(folder).map { $0 + path[slash...] } ?? path
   }
 
   /// Refuses a file that holds a table, index, view or trigger that is not among `known`.
