@@ -43,9 +43,7 @@ package final class SimulatorServer: @unchecked Sendable {
   ///
   /// Throws `usage` if the port is taken, and `internal` without the library.
   package func start(port: UInt16) throws(Fault) -> UInt16 {
-    if let problem = unsafe tender_httpd_open() {
-      throw Fault(.internal, code: "library_missing", unsafe String(cString: problem))
-    }
+    try unsafe Libraries.need(tender_httpd_open())
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw .state("state_unusable", "no pipe", "try again") }
     (alarm, alarmSource) = (ends[0], ends[1])
