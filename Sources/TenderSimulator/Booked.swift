@@ -1,7 +1,7 @@
 import TenderModel
 
 protocol BookedValue {
-  init?(booked: JSON)
+  static func read(booked: JSON) -> Self?
   var booked: JSON { get }
 }
 
@@ -38,14 +38,14 @@ struct BookedMembers {
   mutating func member<Value: BookedValue>(_ name: String, _ value: inout Value) {
     if !isReading {
       json[name] = value.booked
-    } else if let found = json[name].flatMap(Value.init(booked:)) {
+    } else if let found = json[name].flatMap(Value.read(booked:)) {
       value = found
     }
   }
 
   mutating func member<Value: BookedValue>(_ name: String, _ value: inout Value?) {
     if isReading {
-      value = json[name].flatMap(Value.init(booked:))
+      value = json[name].flatMap(Value.read(booked:))
     } else {
       json[name] = value?.booked
     }
@@ -53,18 +53,19 @@ struct BookedMembers {
 
   /// Reads or writes a member that every entry of this kind must have.
   mutating func needed<Value: BookedValue>(_ name: String, _ value: inout Value) {
-    if isReading, json[name].flatMap(Value.init(booked:)) == nil { lacksSomething = true }
+    if isReading, json[name].flatMap(Value.read(booked:)) == nil { lacksSomething = true }
     member(name, &value)
   }
 }
 
 extension BookedPart {
-  init?(booked: JSON) {
-    guard let object = booked.object else { return nil }
+  static func read(booked: JSON) -> Self? { booked.object.flatMap(read(_:)) }
+
+  static func read(_ object: JSONObject) -> Self? {
     var book = BookedMembers(reading: object)
-    self.init()
-    exchange(&book)
-    if book.lacksSomething { return nil }
+    var part = Self()
+    part.exchange(&book)
+    return book.lacksSomething ? nil : part
   }
 
   var booked: JSON {
@@ -82,7 +83,7 @@ extension Booked {
 
 extension Ledger {
   func find<Thing: Booked>(_ type: Thing.Type, _ id: String) throws(Fault) -> Thing? {
-    try find(Thing.kind, id).flatMap { Thing(booked: .object($0)) }
+    try find(Thing.kind, id).flatMap(Thing.read(_:))
   }
 
   /// Returns the entries of a kind, or those of a reference or a parent, oldest first.
@@ -93,13 +94,13 @@ extension Ledger {
   ) throws(Fault) -> [Thing] {
     let column = reference != nil ? "reference" : parent != nil ? "parent" : nil
     return try list(Thing.kind, column: column, value: reference ?? parent ?? "")
-      .compactMap { Thing(booked: .object($0)) }
+      .compactMap(Thing.read(_:))
   }
 
   /// Returns the latest things of a kind, or those with an id or a reference, oldest first.
   func latest<Thing: Booked>(_ type: Thing.Type, about name: String? = nil) throws(Fault) -> [Thing]
   {
-    try latest(Thing.kind, about: name).compactMap { Thing(booked: .object($0)) }
+    try latest(Thing.kind, about: name).compactMap(Thing.read(_:))
   }
 
   func put<Thing: Booked>(_ thing: Thing) throws(Fault) {
@@ -109,52 +110,37 @@ extension Ledger {
 }
 
 extension String: BookedValue {
-  init?(booked: JSON) {
-    guard let text = booked.text else { return nil }
-    self = text
-  }
+  static func read(booked: JSON) -> String? { booked.text }
 
   var booked: JSON { .string(self) }
 }
 
 extension Int: BookedValue {
-  init?(booked: JSON) {
-    guard let number = booked.boundedNumber else { return nil }
-    self = number
-  }
+  static func read(booked: JSON) -> Int? { booked.boundedNumber }
 
   var booked: JSON { .integer(self) }
 }
 
 extension Bool: BookedValue {
-  init?(booked: JSON) {
-    guard let truth = booked.truth else { return nil }
-    self = truth
-  }
+  static func read(booked: JSON) -> Bool? { booked.truth }
 
   var booked: JSON { .bool(self) }
 }
 
 extension JSONObject: BookedValue {
-  init?(booked: JSON) {
-    guard let object = booked.object else { return nil }
-    self = object
-  }
+  static func read(booked: JSON) -> JSONObject? { booked.object }
 
   var booked: JSON { .object(self) }
 }
 
 extension Array: BookedValue where Element: BookedValue {
-  init?(booked: JSON) {
-    guard let array = booked.array else { return nil }
-    self = array.compactMap(Element.init(booked:))
-  }
+  static func read(booked: JSON) -> [Element]? { booked.array?.compactMap(Element.read(booked:)) }
 
   var booked: JSON { .array(map(\.booked)) }
 }
 
 extension BookedValue where Self: RawRepresentable, RawValue == String {
-  init?(booked: JSON) { self.init(rawValue: booked.text ?? "") }
+  static func read(booked: JSON) -> Self? { Self(rawValue: booked.text ?? "") }
 
   var booked: JSON { .string(rawValue) }
 }

@@ -128,6 +128,28 @@ extension InProcessSimulator {
     }
     return nil
   }
+
+  /// Returns what the providers' books have about an id or a reference; for nil, the latest of each kind.
+  package func books(about name: String?) throws(Fault) -> [JSONObject] {
+    try keepTime()
+    var shown: [JSONObject] = []
+    for provider in world.providers {
+      let head = JSONObject.Member(key: "provider", value: .string(provider.name.text))
+      shown += try provider.books(parts, about: name).map { JSONObject([head] + $0.members) }
+    }
+    return shown
+  }
+
+  /// Deletes all payments but the latest, with what came before those.
+  func forget(butLatest number: Int) throws(Fault) {
+    let kinds = world.providers.map(\.passing)
+    try parts.ledger.forget(
+      butLatest: number,
+      of: kinds.map(\.payment),
+      kinds.flatMap { [$0.payment] + $0.others },
+      owned: world.providers.compactMap(\.owned)
+    )
+  }
 }
 
 /// The payer of a simulated world. The payer returns from the bank at once.

@@ -96,7 +96,7 @@ extension BankResource {
         ],
       ],
     ]
-    guard let order = BankOrder(booked: .object(body)) else { return nil }
+    guard let order = BankOrder(body) else { return nil }
     let tail = account.id.dropFirst(8)
     let time = BankCatalog.openingTime
     self.init(order, id: Self.openingPrefix + tail, userID: "0ce00000" + tail, at: time)

@@ -10,7 +10,7 @@ struct BankCreation {
 
   /// A payment or mandate from a body that has the published shape.
   func make(_ body: JSONObject) throws(BankProblem) -> BankResource {
-    guard let order = BankOrder(booked: .object(body)) else {
+    guard let order = BankOrder(body) else {
       throw .invalid("$", "The body is incomplete.")
     }
     if order.kind == .mandate { return try mandate(order, body) }

@@ -38,11 +38,12 @@ struct BankOrder: Equatable, BookedValue {
   private let body: JSONObject
 
   /// Reads a body; nil if it makes neither a payment nor a mandate.
-  init?(booked: JSON) {
-    guard let body = booked.object, body["payment_method"]?.object ?? body["mandate"]?.object != nil
-    else { return nil }
+  init?(_ body: JSONObject) {
     self.body = body
+    if body["payment_method"]?.object == nil, body["mandate"]?.object == nil { return nil }
   }
+
+  static func read(booked: JSON) -> BankOrder? { booked.object.flatMap(BankOrder.init) }
 
   init() { body = [:] }
 

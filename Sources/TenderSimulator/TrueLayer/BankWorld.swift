@@ -36,7 +36,7 @@ struct BankWorld {
     isAwaited: Bool = false
   ) throws(BankProblem) -> BankResource? {
     var found = try stored { () throws(Fault) in
-      try ledger.find(kind.table, id).flatMap { BankResource(booked: .object($0)) }
+      try ledger.find(kind.table, id).flatMap(BankResource.read(_:))
     }
     if found == nil, let made = wellKnown(kind, id) {
       try save(made)
@@ -55,7 +55,7 @@ struct BankWorld {
     having text: String? = nil
   ) throws(BankProblem) -> [BankResource] {
     try stored { () throws(Fault) in try ledger.list(kind.table, having: text) }
-      .compactMap { BankResource(booked: .object($0)) }
+      .compactMap(BankResource.read(_:))
   }
 
   func save(_ resource: BankResource) throws(BankProblem) {
@@ -75,7 +75,7 @@ struct BankWorld {
     let booked = try stored { () throws(Fault) in
       try ledger.list(BankOrder.Kind.payment.table, column: "parent", value: account.id)
     }
-    return booked.compactMap { BankResource(booked: .object($0)) }.map { payment in
+    return booked.compactMap(BankResource.read(_:)).map { payment in
       var payment = payment
       payment.happen(by: now)
       return payment
@@ -258,7 +258,7 @@ struct BankWorld {
           "type": "bank_transfer", "provider_selection": selection, "beneficiary": payee,
         ],
       ]
-    return BankOrder(booked: .object(body)).map { fresh($0, id: id) }
+    return BankOrder(body).map { fresh($0, id: id) }
   }
 
   // MARK: Time and payers
