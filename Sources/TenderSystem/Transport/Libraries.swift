@@ -19,9 +19,8 @@ package enum Libraries {
   }
 
   private static func check(_ problems: [UnsafePointer<CChar>?]) throws(Fault) {
-    for unsafe problem in unsafe problems {
-      try unsafe need(problem, hint: "install it; see: tender help installation")
-    }
+    let hint = "install it; see: tender help installation"
+    try unsafe need(problems.compactMap(\.self).first, hint: hint)
   }
 
   /// Throws `library_missing` for the problem of a library that could not be opened.
