@@ -1,8 +1,8 @@
 import TenderModel
 
-protocol BookedValue {
+/// A value in the ledger, where it is JSON.
+protocol BookedValue: JSONConvertible {
   static func read(booked: JSON) -> Self?
-  var booked: JSON { get }
 }
 
 /// A value with members in the ledger. Each member is named once.
@@ -37,7 +37,7 @@ struct BookedMembers {
   /// Reads or writes a member. If the ledger has none, its value stays.
   mutating func member<Value: BookedValue>(_ name: String, _ value: inout Value) {
     if !isReading {
-      json[name] = value.booked
+      json[name] = value.json
     } else if let found = json[name].flatMap(Value.read(booked:)) {
       value = found
     }
@@ -47,7 +47,7 @@ struct BookedMembers {
     if isReading {
       value = json[name].flatMap(Value.read(booked:))
     } else {
-      json[name] = value?.booked
+      json[name] = value?.json
     }
   }
 
@@ -68,7 +68,7 @@ extension BookedPart {
     return book.lacksSomething ? nil : part
   }
 
-  var booked: JSON {
+  var json: JSON {
     var copy = self
     var book = BookedMembers()
     copy.exchange(&book)
@@ -104,43 +104,33 @@ extension Ledger {
   }
 
   func put<Thing: Booked>(_ thing: Thing) throws(Fault) {
-    let body = thing.booked.object ?? [:]
+    let body = thing.json.object ?? [:]
     try put(Thing.kind, thing.key, body, reference: thing.listing, parent: thing.parent)
   }
 }
 
 extension String: BookedValue {
   static func read(booked: JSON) -> String? { booked.text }
-
-  var booked: JSON { .string(self) }
 }
 
 extension Int: BookedValue {
   static func read(booked: JSON) -> Int? { booked.boundedNumber }
-
-  var booked: JSON { .integer(self) }
 }
 
 extension Bool: BookedValue {
   static func read(booked: JSON) -> Bool? { booked.truth }
-
-  var booked: JSON { .bool(self) }
 }
 
 extension JSONObject: BookedValue {
   static func read(booked: JSON) -> JSONObject? { booked.object }
-
-  var booked: JSON { .object(self) }
 }
 
 extension Array: BookedValue where Element: BookedValue {
   static func read(booked: JSON) -> [Element]? { booked.array?.compactMap(Element.read(booked:)) }
-
-  var booked: JSON { .array(map(\.booked)) }
 }
 
 extension BookedValue where Self: RawRepresentable, RawValue == String {
   static func read(booked: JSON) -> Self? { Self(rawValue: booked.text ?? "") }
 
-  var booked: JSON { .string(rawValue) }
+  var json: JSON { .string(rawValue) }
 }

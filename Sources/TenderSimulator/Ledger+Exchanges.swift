@@ -37,9 +37,9 @@ struct SimulatedExchange {
 
   /// Begins with what came: a request's method and path, or a message's action.
   init(_ method: String, _ path: String, at time: Int) {
-    fields = [
-      "at": .string(Timestamp.preciseText(time)), "method": .string(method), "path": .string(path),
-    ]
+    fields = JSONObject(values: [
+      "at": Timestamp.preciseText(time), "method": method, "path": path,
+    ])
   }
 
   /// Adds who took the request, at which point of the provider's, and the fault that struck there.

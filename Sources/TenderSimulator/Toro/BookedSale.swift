@@ -107,5 +107,5 @@ struct BookedSale: Booked {
 extension Currency: BookedValue {
   static func read(booked: JSON) -> Currency? { Currency(code: booked.text ?? "") }
 
-  var booked: JSON { .string(code) }
+  var json: JSON { .string(code) }
 }

@@ -32,7 +32,7 @@ struct BankFlow: Equatable, BookedPart {
 
     private var text: String { Self.words.first { $0.step == self }?.word ?? "" }
 
-    var booked: JSON {
+    var json: JSON {
       if case .form(let page) = self { .string("form:\(page)") } else { .string(text) }
     }
 

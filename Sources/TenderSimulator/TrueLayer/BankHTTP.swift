@@ -116,16 +116,15 @@ struct BankHTTP {
       body["client_secret"] == BankCatalog.clientSecret
     else { return (400, ["error": "invalid_client"]) }
     let scope = JSON.string(body["scope"] ?? "payments")
-    let token = WebToken.sign([
-      "client_id": .string(BankCatalog.clientID), "scope": scope,
-      "exp": .integer(bank.now / 1000 + 3600), "jti": .string(bank.uuid()),
+    let claims = JSONObject(values: [
+      "client_id": BankCatalog.clientID, "scope": scope, "exp": bank.now / 1000 + 3600,
+      "jti": bank.uuid(),
     ])
-    return (
-      200,
-      [
-        "access_token": .string(token), "expires_in": 3600, "token_type": "Bearer", "scope": scope,
-      ]
-    )
+    let token = WebToken.sign(claims).json
+    let answer: JSONObject = [
+      "access_token": token, "expires_in": 3600, "token_type": "Bearer", "scope": scope,
+    ]
+    return (200, answer)
   }
 
   private func caller(_ request: SimulatedRequest) throws(BankProblem) -> Caller {
@@ -354,10 +353,8 @@ struct BankHTTP {
     }
     guard let returned = try BankPages(bank: bank).takeReturn(state: state) else { throw .notFound }
     let kind = returned.kind
-    return (
-      200,
-      ["resource": ["type": .string(kind.rawValue), kind.parameter: .string(returned.id)]]
-    )
+    let resource = JSONObject(values: ["type": kind.rawValue, kind.parameter: returned.id])
+    return (200, ["resource": resource.json])
   }
 
   /// Returns the address of a payment's hosted page; nil if its creation asked for none.
@@ -372,10 +369,11 @@ struct BankHTTP {
 
   /// Returns a token for one resource, valid for 15 minutes (TrueLayer/README, 1.3).
   private func resourceToken(_ id: String) -> String {
-    WebToken.sign([
-      "client_id": .string(BankCatalog.clientID), "jti": .string(id),
-      "nbf": .integer(bank.now / 1000), "exp": .integer(bank.now / 1000 + 900),
+    let claims = JSONObject(values: [
+      "client_id": BankCatalog.clientID, "jti": id, "nbf": bank.now / 1000,
+      "exp": bank.now / 1000 + 900,
     ])
+    return WebToken.sign(claims)
   }
 
   private static func hash(_ head: String, _ body: [UInt8]) -> String {
