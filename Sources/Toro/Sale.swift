@@ -104,5 +104,8 @@ extension SaleIdentity {
 enum ResponseCode {
   static let partiallyApproved = "partiallyApproved"
   static let suspended = "suspended"
-  static let technical = "technicalError"
+  /// The values by ISO 20022's `Response9`, without `declined`.
+  static let names = [
+    "APPR": "approved", "PART": partiallyApproved, "SUSP": suspended, "TECH": "technicalError",
+  ]
 }
