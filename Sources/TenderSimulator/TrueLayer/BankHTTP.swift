@@ -148,7 +148,7 @@ struct BankHTTP {
     switch route.endpoint {
     case .providerReturn: return try keyed(request, route, providerReturn)
     case .provider:
-      guard let found = BankCatalog.bank(parts[2]) else { throw .notFound }
+      let found = try BankCatalog.bank(parts[2]).found()
       let screens = BankScreens(bank: bank, pages: request.pages)
       return (200, BankLookUps(screens: screens).provider(found))
     default: break
@@ -202,7 +202,7 @@ struct BankHTTP {
     if let metadata = given?["metadata"]?.object, metadata != metadata.withoutNulls {
       throw .invalid("metadata", "A value must be text.")
     }
-    if let shape = route.body, request.method == "POST" { try BankRequests.check(body, shape) }
+    if let shape = route.body, request.method == "POST" { try BankSchema.check(body, shape) }
     let reply = try perform(body)
     if let key {
       var kept = reply.body
@@ -224,15 +224,6 @@ struct BankHTTP {
     return reply
   }
 
-  private func find(
-    _ kind: BankOrder.Kind,
-    _ id: String,
-    isAwaited: Bool = false
-  ) throws(BankProblem) -> BankResource {
-    guard let found = try bank.find(kind, id, isAwaited: isAwaited) else { throw .notFound }
-    return found
-  }
-
   private func read(
     _ route: BankRoute,
     _ parts: [String],
@@ -244,15 +235,14 @@ struct BankHTTP {
     let statements = BankStatements(screens: screens)
     if let shown = try statements.read(route.endpoint, parts, request.query) { return shown }
     guard parts.count >= 3 else { return try lookUps.mandates(request.query) }
-    let resource = try find(route.kind, parts[2], isAwaited: true)
+    let resource = try bank.find(route.kind, parts[2], isAwaited: true).found()
     switch route.endpoint {
     case .refunds:
       let refunds = try bank.refunds(of: resource.id)
       return ["items": .array(refunds.map { .object($0.shown(at: bank.now)) })]
     case .refund:
       let refunds = try bank.refunds(of: resource.id)
-      guard let refund = refunds.first(where: { $0.id == parts[4] }) else { throw .notFound }
-      return refund.shown(at: bank.now)
+      return try refunds.first { $0.id == parts[4] }.found().shown(at: bank.now)
     case .funds: return try lookUps.funds(resource, request.query)
     case .constraints: return try lookUps.constraints(resource)
     default: return screens.shown(resource, toClient: caller.isClient)
@@ -288,7 +278,7 @@ struct BankHTTP {
       created["hosted_page"] = try hostedPage(made.id, request)
       return (201, created)
     }
-    var resource = try find(route.kind, parts[2])
+    var resource = try bank.find(route.kind, parts[2]).found()
     let reply: Reply
     switch route.endpoint {
     case .start:
@@ -351,7 +341,7 @@ struct BankHTTP {
     guard let state = parameters["state"] else {
       throw .invalid("query.state", "Value is required.")
     }
-    guard let returned = try BankPages(bank: bank).takeReturn(state: state) else { throw .notFound }
+    let returned = try BankPages(bank: bank).takeReturn(state: state).found()
     let kind = returned.kind
     let resource = JSONObject(values: ["type": kind.rawValue, kind.parameter: returned.id])
     return (200, ["resource": resource.json])

@@ -71,3 +71,11 @@ struct BankProblem: Error {
     )
   }
 }
+
+extension Optional {
+  /// Throws `not-found` if there is no value.
+  func found() throws(BankProblem) -> Wrapped {
+    guard let self else { throw .notFound }
+    return self
+  }
+}

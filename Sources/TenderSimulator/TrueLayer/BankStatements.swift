@@ -21,15 +21,11 @@ struct BankStatements {
       var items: [JSON] = []
       for account in try bank.accounts() { items.append(try .object(shown(account))) }
       return ["items": .array(items)]
-    case .account: return try shown(account(parts[2]))
-    case .transactions: return try transactions(account(parts[2]), parameters)
-    case .sources: return try sources(account(parts[2]), parameters["user_id"])
-    case .sweeping:
-      guard let terms = try account(parts[2]).sweeping else { throw .notFound }
-      return terms
-    case .payout:
-      guard let payout = try bank.payout(parts[2]) else { throw .notFound }
-      return payout.shown(at: bank.now)
+    case .account: return try shown(bank.account(parts[2]).found())
+    case .transactions: return try transactions(bank.account(parts[2]).found(), parameters)
+    case .sources: return try sources(bank.account(parts[2]).found(), parameters["user_id"])
+    case .sweeping: return try bank.account(parts[2]).found().sweeping.found()
+    case .payout: return try bank.payout(parts[2]).found().shown(at: bank.now)
     case .signup: return try identity(parameters["payment_id"])
     default: return nil
     }
@@ -44,7 +40,7 @@ struct BankStatements {
   ) throws(BankProblem) -> (status: Int, body: JSONObject?)? {
     switch endpoint {
     case .sweeping:
-      var account = try account(parts[2])
+      var account = try bank.account(parts[2]).found()
       account.sweeping = method == "DELETE" ? nil : terms(body, account)
       try bank.save(account)
       return (method == "DELETE" ? 204 : 200, account.sweeping)
@@ -54,11 +50,6 @@ struct BankStatements {
       return (200, ["auth_uri": .string("\(screens.pages)/signup-plus/\(bank.uuid())")])
     default: return nil
     }
-  }
-
-  private func account(_ id: String) throws(BankProblem) -> BankAccount {
-    guard let account = try bank.account(id) else { throw .notFound }
-    return account
   }
 
   private func shown(_ account: BankAccount) throws(BankProblem) -> JSONObject {
