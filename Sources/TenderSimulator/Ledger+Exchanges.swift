@@ -84,7 +84,7 @@ struct SimulatedExchange {
     }
     fields["status"] = reaction.response.map { .integer($0.status) }
     add("answer", reaction.response?.body ?? [])
-    if reaction.end != .whole { fields["end"] = .string(reaction.end.text) }
+    if reaction.end != .whole { fields["end"] = .string(reaction.end.rawValue) }
   }
 
   /// Adds the answer to a socket's request to upgrade.
@@ -147,19 +147,6 @@ struct SimulatedExchange {
       return .array(elements.map { masked($0, isShown: isShown, hidesErrors) })
     case .bool, .null: return value
     case .string, .integer, .number: return isShown ? value : "[redacted]"
-    }
-  }
-}
-
-extension HTTPReaction.End {
-  fileprivate var text: String {
-    switch self {
-    case .whole: "whole"
-    case .cut: "cut"
-    case .close: "close"
-    case .reset: "reset"
-    case .silence: "silence"
-    case .unreachable: "unreachable"
     }
   }
 }

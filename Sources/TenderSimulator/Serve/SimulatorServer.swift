@@ -403,7 +403,7 @@ package final class SimulatorServer: @unchecked Sendable {
       return tender_httpd_no()
     }
     var rest = response.body[...]
-    if case .cut(let count) = reaction.end { rest = rest.prefix(count) }
+    if let kept = reaction.kept { rest = rest.prefix(kept) }
     let rate = reaction.rate ?? .max
     while !rest.isEmpty, !shouldStop {
       // Ten pieces a second.
