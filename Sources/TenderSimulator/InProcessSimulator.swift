@@ -9,16 +9,16 @@ package final class InProcessSimulator: @unchecked Sendable {
 
   var world: SimulatorWorld { parts.world }
 
-  /// Opens the ledger. `playsPayer`: no browser can reach the bank's pages, so the simulator acts as the
-  /// payer.
+  /// Uses an open ledger, or opens one. `playsPayer`: no browser can reach the bank's pages, so the simulator
+  /// acts as the payer.
   ///
   /// Throws `state` if the ledger cannot be used.
-  package convenience init(_ world: SimulatorWorld, playsPayer: Bool = true) throws(Fault) {
-    try self.init(world, playsPayer: playsPayer, Ledger(path: world.ledgerPath))
-  }
-
-  /// Uses an open ledger.
-  init(_ world: SimulatorWorld, playsPayer: Bool, _ ledger: Ledger) throws(Fault) {
+  package init(
+    _ world: SimulatorWorld,
+    playsPayer: Bool = true,
+    _ open: Ledger? = nil
+  ) throws(Fault) {
+    let ledger = if let open { open } else { try Ledger(path: world.ledgerPath) }
     var world = world
     world.playsPayer = playsPayer
     if let seed = world.options.seed {
