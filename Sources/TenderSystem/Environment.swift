@@ -1,5 +1,5 @@
 private import CLibraries
-import Platform
+private import Platform
 package import TenderModel
 
 /// The only place that reads variables and files.
@@ -124,14 +124,7 @@ package struct Environment {
 
   /// Whether a path is a folder.
   package static func isFolder(_ path: String) -> Bool {
-    status(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
-  }
-
-  /// The system's facts about a path, or about the target of a link there; nil if it does not exist.
-  static func status(_ path: String, followsLink: Bool = true) -> stat? {
-    var status = stat()
-    let result = unsafe followsLink ? stat(path, &status) : lstat(path, &status)
-    return result == 0 ? status : nil
+    FileGuard.status(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
   }
 
   /// Whether a folder has certificates under the hash of their names, as `openssl rehash` makes them: eight
@@ -206,17 +199,19 @@ package struct Environment {
   /// Whether a file of a name is in the folder of a path.
   package static func isBeside(_ path: String, _ name: String) -> Bool {
     let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[...$0] } ?? ""
-    return status(folder + name) != nil
+    return FileGuard.status(folder + name) != nil
   }
 
   /// Whether a path is free, or a regular file. A link may belong to the system, such as `/dev/stdout`.
   package static func isReplaceable(_ path: String) -> Bool {
-    status(path, followsLink: false).map { $0.st_mode & S_IFMT == S_IFREG } ?? true
+    FileGuard.status(path, followsLink: false).map { $0.st_mode & S_IFMT == S_IFREG } ?? true
   }
 
   /// Whether two paths are the same file.
   package static func isSameFile(_ one: String, _ other: String) -> Bool {
-    guard let first = status(one), let second = status(other) else { return false }
+    guard let first = FileGuard.status(one), let second = FileGuard.status(other) else {
+      return false
+    }
     return first.st_dev == second.st_dev && first.st_ino == second.st_ino
   }
 

@@ -1,4 +1,4 @@
-private import Platform
+import Platform
 package import TenderModel
 
 /// Checks the owner and the access rights of a file, by the open file (`fstat`).
@@ -47,6 +47,13 @@ package enum FileGuard {
     return ("others can read", "chmod 600")
   }
 
+  /// The system's facts about a path, or about the target of a link there; nil if it does not exist.
+  static func status(_ path: String, followsLink: Bool = true) -> stat? {
+    var status = stat()
+    let result = unsafe followsLink ? stat(path, &status) : lstat(path, &status)
+    return result == 0 ? status : nil
+  }
+
   /// Checks an open file.
   ///
   /// Throws `usage` (`file_too_open`) with the option or variable that named it.
@@ -64,7 +71,7 @@ package enum FileGuard {
   ///
   /// Throws `usage` (`file_too_open`) if another user can change or replace it.
   package static func checkProgram(_ path: String, named option: String) throws(Fault) {
-    guard let status = Environment.status(path) else { return }
+    guard let status = Self.status(path) else { return }
     if let problem = problem(status, isReadOnly: false, .ownersToWrite) {
       throw .fileTooOpen(option, path, problem)
     }
@@ -118,7 +125,7 @@ package enum FileGuard {
         continue
       }
       let next = place + "/" + part
-      guard let status = Environment.status(next, followsLink: false) else { return nil }
+      guard let status = Self.status(next, followsLink: false) else { return nil }
       guard status.st_mode & S_IFMT == S_IFLNK else {
         place = next
         continue
@@ -146,7 +153,7 @@ package enum FileGuard {
   ) -> Problem? {
     var path = folder
     while true {
-      guard let status = Environment.status(path.isEmpty ? "/" : path) else { return nil }
+      guard let status = Self.status(path.isEmpty ? "/" : path) else { return nil }
       let isSticky = status.st_mode & 0o1000 != 0 && status.st_uid == 0
       let writers: mode_t = isInContainer && isOwnGroup(status.st_gid) ? 0o002 : 0o022
       if status.st_mode & writers != 0, !isSticky, !isReadOnly(path.isEmpty ? "/" : path) {
@@ -206,7 +213,7 @@ package enum FileGuard {
     isInContainer: Bool
   ) throws(Fault) {
     let user = geteuid()
-    guard let status = Environment.status(folder) else { return }
+    guard let status = Self.status(folder) else { return }
     if status.st_uid != user {
       throw .stateTooOpen(folder, "belongs to another user", "choose another --state-dir")
     }
@@ -222,7 +229,7 @@ package enum FileGuard {
     }
     for name in stateFiles {
       let path = folder + "/" + name
-      guard let status = Environment.status(path, followsLink: false) else { continue }
+      guard let status = Self.status(path, followsLink: false) else { continue }
       guard status.st_mode & S_IFMT == S_IFREG else {
         throw .stateTooOpen(path, "is no regular file", "choose another --state-dir")
       }

@@ -120,7 +120,7 @@ package final class Database: @unchecked Sendable {
 
   /// The identity of the file at a path; nil without one.
   private static func place(of path: String) -> String? {
-    Environment.status(path).map { "\($0.st_dev) \($0.st_ino)" }
+    FileGuard.status(path).map { "\($0.st_dev) \($0.st_ino)" }
   }
 
   private struct Configuration: Sendable {
@@ -142,7 +142,7 @@ package final class Database: @unchecked Sendable {
       }
       guard isDurable, configuration.syncsFolders != true else { return }
       // If the file has tables, the process that created it has already synced the log with its folder.
-      let hasTables = Environment.status(path).map { $0.st_size > 8192 } ?? false
+      let hasTables = FileGuard.status(path).map { $0.st_size > 8192 } ?? false
       let hasLog = Environment.exists(path + "-wal")
       let isNew = !(hasTables && hasLog)
       if configuration.syncsFolders != isNew { _ = tender_sqlite_sync_folder(isNew ? 1 : 0) }
@@ -151,7 +151,7 @@ package final class Database: @unchecked Sendable {
   }
 
   private static func isLink(_ path: String) -> Bool {
-    Environment.status(path, followsLink: false).map { $0.st_mode & S_IFMT == S_IFLNK } ?? false
+    FileGuard.status(path, followsLink: false).map { $0.st_mode & S_IFMT == S_IFLNK } ?? false
   }
 
   /// The path with the links of its folder resolved.
