@@ -67,13 +67,24 @@ func room(
 /// For rooms in which no command spends its time: small rather than fast.
 let small = rules + (isQuick ? [] : [.unsafeFlags(["-Osize"], .when(configuration: .release))])
 
+/// The C library, by one name on both systems (`import Platform`).
+let platform: [SwiftSetting] = [
+  .unsafeFlags(["-module-alias", "Platform=Darwin"], .when(platforms: [.macOS])),
+  .unsafeFlags(["-module-alias", "Platform=Glibc"], .when(platforms: [.linux])),
+]
+
 /// A room that every test works through, byte by byte: optimized in a quick build too.
 func workhorse(
   _ name: String,
   documents: [String] = [],
   needs: Target.Dependency...
 ) -> Target {
-  .target(name: name, dependencies: needs, exclude: documents, swiftSettings: strict + bytewise)
+  .target(
+    name: name,
+    dependencies: needs,
+    exclude: documents,
+    swiftSettings: strict + bytewise + platform
+  )
 }
 
 /// A provider's room: its adapter, and the module by which the program knows it.

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -82,6 +83,8 @@ int tender_system_is_version(const char *found, const char *lowest) {
 }
 
 int tender_system_hide_memory(void) {
+  struct rlimit none = {0, 0};
+  setrlimit(RLIMIT_CORE, &none);
 #ifdef __APPLE__
   return ptrace(PT_DENY_ATTACH, 0, 0, 0);
 #else

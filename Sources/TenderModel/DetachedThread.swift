@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
+private import Platform
 
 /// A thread that ends by itself. Nothing joins it, and it blocks all signals.
 package enum DetachedThread {

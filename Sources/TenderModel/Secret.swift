@@ -1,11 +1,6 @@
 private import CLibraries
+private import Platform
 private import Synchronization
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// Bytes that cannot be printed or copied. They are in locked memory between guard pages, and never swapped.
 /// Core dumps leave them out if the system can, and they are erased when released.

@@ -1,8 +1,8 @@
 import TenderModel
 
-protocol BookedValue {
-  init?(booked: JSON)
-  var booked: JSON { get }
+/// A value in the ledger, where it is JSON.
+protocol BookedValue: JSONConvertible {
+  static func read(booked: JSON) -> Self?
 }
 
 /// A value with members in the ledger. Each member is named once.
@@ -37,37 +37,38 @@ struct BookedMembers {
   /// Reads or writes a member. If the ledger has none, its value stays.
   mutating func member<Value: BookedValue>(_ name: String, _ value: inout Value) {
     if !isReading {
-      json[name] = value.booked
-    } else if let found = json[name].flatMap(Value.init(booked:)) {
+      json[name] = value.json
+    } else if let found = json[name].flatMap(Value.read(booked:)) {
       value = found
     }
   }
 
   mutating func member<Value: BookedValue>(_ name: String, _ value: inout Value?) {
     if isReading {
-      value = json[name].flatMap(Value.init(booked:))
+      value = json[name].flatMap(Value.read(booked:))
     } else {
-      json[name] = value?.booked
+      json[name] = value?.json
     }
   }
 
   /// Reads or writes a member that every entry of this kind must have.
   mutating func needed<Value: BookedValue>(_ name: String, _ value: inout Value) {
-    if isReading, json[name].flatMap(Value.init(booked:)) == nil { lacksSomething = true }
+    if isReading, json[name].flatMap(Value.read(booked:)) == nil { lacksSomething = true }
     member(name, &value)
   }
 }
 
 extension BookedPart {
-  init?(booked: JSON) {
-    guard let object = booked.object else { return nil }
+  static func read(booked: JSON) -> Self? { booked.object.flatMap(read(_:)) }
+
+  static func read(_ object: JSONObject) -> Self? {
     var book = BookedMembers(reading: object)
-    self.init()
-    exchange(&book)
-    if book.lacksSomething { return nil }
+    var part = Self()
+    part.exchange(&book)
+    return book.lacksSomething ? nil : part
   }
 
-  var booked: JSON {
+  var json: JSON {
     var copy = self
     var book = BookedMembers()
     copy.exchange(&book)
@@ -82,7 +83,7 @@ extension Booked {
 
 extension Ledger {
   func find<Thing: Booked>(_ type: Thing.Type, _ id: String) throws(Fault) -> Thing? {
-    try find(Thing.kind, id).flatMap { Thing(booked: .object($0)) }
+    try find(Thing.kind, id).flatMap(Thing.read(_:))
   }
 
   /// Returns the entries of a kind, or those of a reference or a parent, oldest first.
@@ -93,68 +94,43 @@ extension Ledger {
   ) throws(Fault) -> [Thing] {
     let column = reference != nil ? "reference" : parent != nil ? "parent" : nil
     return try list(Thing.kind, column: column, value: reference ?? parent ?? "")
-      .compactMap { Thing(booked: .object($0)) }
+      .compactMap(Thing.read(_:))
   }
 
   /// Returns the latest things of a kind, or those with an id or a reference, oldest first.
   func latest<Thing: Booked>(_ type: Thing.Type, about name: String? = nil) throws(Fault) -> [Thing]
   {
-    try latest(Thing.kind, about: name).compactMap { Thing(booked: .object($0)) }
+    try latest(Thing.kind, about: name).compactMap(Thing.read(_:))
   }
 
   func put<Thing: Booked>(_ thing: Thing) throws(Fault) {
-    let body = thing.booked.object ?? [:]
+    let body = thing.json.object ?? [:]
     try put(Thing.kind, thing.key, body, reference: thing.listing, parent: thing.parent)
   }
 }
 
 extension String: BookedValue {
-  init?(booked: JSON) {
-    guard let text = booked.text else { return nil }
-    self = text
-  }
-
-  var booked: JSON { .string(self) }
+  static func read(booked: JSON) -> String? { booked.text }
 }
 
 extension Int: BookedValue {
-  init?(booked: JSON) {
-    guard let number = booked.boundedNumber else { return nil }
-    self = number
-  }
-
-  var booked: JSON { .integer(self) }
+  static func read(booked: JSON) -> Int? { booked.boundedNumber }
 }
 
 extension Bool: BookedValue {
-  init?(booked: JSON) {
-    guard let truth = booked.truth else { return nil }
-    self = truth
-  }
-
-  var booked: JSON { .bool(self) }
+  static func read(booked: JSON) -> Bool? { booked.truth }
 }
 
 extension JSONObject: BookedValue {
-  init?(booked: JSON) {
-    guard let object = booked.object else { return nil }
-    self = object
-  }
-
-  var booked: JSON { .object(self) }
+  static func read(booked: JSON) -> JSONObject? { booked.object }
 }
 
 extension Array: BookedValue where Element: BookedValue {
-  init?(booked: JSON) {
-    guard let array = booked.array else { return nil }
-    self = array.compactMap(Element.init(booked:))
-  }
-
-  var booked: JSON { .array(map(\.booked)) }
+  static func read(booked: JSON) -> [Element]? { booked.array?.compactMap(Element.read(booked:)) }
 }
 
 extension BookedValue where Self: RawRepresentable, RawValue == String {
-  init?(booked: JSON) { self.init(rawValue: booked.text ?? "") }
+  static func read(booked: JSON) -> Self? { Self(rawValue: booked.text ?? "") }
 
-  var booked: JSON { .string(rawValue) }
+  var json: JSON { .string(rawValue) }
 }

@@ -161,32 +161,32 @@ package final class FaultPlan {
     delay = strike.delay
     var reaction = HTTPReaction(delay: strike.delay, rate: strike.rate)
     let name = strike.what ?? ""
-    switch name {
-    case "unreachable": reaction.end = .unreachable
-    case "close-before": reaction.end = .close
-    case "reset-before", "reset-amid": reaction.end = .reset
-    case "silence-before": reaction.end = .silence
-    default:
-      if name.hasPrefix("http-"), let status = Int(name.dropFirst("http-".count)) {
-        reaction.response = forced(status)
-        return reaction
-      }
-      if let answer = own(name) {
-        reaction.response = answer
-        return reaction
-      }
+    if let end = Self.endsBefore[name] {
+      reaction.end = end
+    } else if name.hasPrefix("http-"), let status = Int(name.dropFirst("http-".count)) {
+      reaction.response = forced(status)
+    } else if let answer = own(name) {
+      reaction.response = answer
+    } else {
       let answer = try body()
-      switch name {
-      case "garbage":
+      reaction.end = Self.endsAfter[name] ?? .whole
+      if name == "garbage" {
         reaction.response = HTTPResponse(status: 200, body: Array("<html>not JSON".utf8))
-      case "silence-after": reaction.end = .silence
-      case "close-after": reaction.end = .close
-      case "reset-after": reaction.end = .reset
-      default:
+      } else if reaction.end == .whole {
         reaction.response = answer
-        if let cut = strike.cut, cut < answer.body.count { reaction.end = .cut(cut) }
+        reaction.kept = strike.cut.flatMap { $0 < answer.body.count ? $0 : nil }
+        if reaction.kept != nil { reaction.end = .cut }
       }
     }
     return reaction
   }
+
+  /// The ends of requests that are not handled, and of requests that are.
+  private static let endsBefore: [String: HTTPReaction.End] = [
+    "unreachable": .unreachable, "close-before": .close, "reset-before": .reset,
+    "reset-amid": .reset, "silence-before": .silence,
+  ]
+  private static let endsAfter: [String: HTTPReaction.End] = [
+    "close-after": .close, "reset-after": .reset, "silence-after": .silence,
+  ]
 }

@@ -9,16 +9,16 @@ package final class InProcessSimulator: @unchecked Sendable {
 
   var world: SimulatorWorld { parts.world }
 
-  /// Opens the ledger. `playsPayer`: no browser can reach the bank's pages, so the simulator acts as the
-  /// payer.
+  /// Uses an open ledger, or opens one. `playsPayer`: no browser can reach the bank's pages, so the simulator
+  /// acts as the payer.
   ///
   /// Throws `state` if the ledger cannot be used.
-  package convenience init(_ world: SimulatorWorld, playsPayer: Bool = true) throws(Fault) {
-    try self.init(world, playsPayer: playsPayer, Ledger(path: world.ledgerPath))
-  }
-
-  /// Uses an open ledger.
-  init(_ world: SimulatorWorld, playsPayer: Bool, _ ledger: Ledger) throws(Fault) {
+  package init(
+    _ world: SimulatorWorld,
+    playsPayer: Bool = true,
+    _ open: Ledger? = nil
+  ) throws(Fault) {
+    let ledger = if let open { open } else { try Ledger(path: world.ledgerPath) }
     var world = world
     world.playsPayer = playsPayer
     if let seed = world.options.seed {
@@ -127,6 +127,28 @@ extension InProcessSimulator {
       if let session = try provider.device(parts) { return session }
     }
     return nil
+  }
+
+  /// Returns what the providers' books have about an id or a reference; for nil, the latest of each kind.
+  package func books(about name: String?) throws(Fault) -> [JSONObject] {
+    try keepTime()
+    var shown: [JSONObject] = []
+    for provider in world.providers {
+      let head = JSONObject.Member(key: "provider", value: .string(provider.name.text))
+      shown += try provider.books(parts, about: name).map { JSONObject([head] + $0.members) }
+    }
+    return shown
+  }
+
+  /// Deletes all payments but the latest, with what came before those.
+  func forget(butLatest number: Int) throws(Fault) {
+    let kinds = world.providers.map(\.passing)
+    try parts.ledger.forget(
+      butLatest: number,
+      of: kinds.map(\.payment),
+      kinds.flatMap { [$0.payment] + $0.others },
+      owned: world.providers.compactMap(\.owned)
+    )
   }
 }
 

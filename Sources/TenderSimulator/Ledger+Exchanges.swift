@@ -37,9 +37,9 @@ struct SimulatedExchange {
 
   /// Begins with what came: a request's method and path, or a message's action.
   init(_ method: String, _ path: String, at time: Int) {
-    fields = [
-      "at": .string(Timestamp.preciseText(time)), "method": .string(method), "path": .string(path),
-    ]
+    fields = JSONObject(values: [
+      "at": Timestamp.preciseText(time), "method": method, "path": path,
+    ])
   }
 
   /// Adds who took the request, at which point of the provider's, and the fault that struck there.
@@ -84,7 +84,7 @@ struct SimulatedExchange {
     }
     fields["status"] = reaction.response.map { .integer($0.status) }
     add("answer", reaction.response?.body ?? [])
-    if reaction.end != .whole { fields["end"] = .string(reaction.end.text) }
+    if reaction.end != .whole { fields["end"] = .string(reaction.end.rawValue) }
   }
 
   /// Adds the answer to a socket's request to upgrade.
@@ -147,19 +147,6 @@ struct SimulatedExchange {
       return .array(elements.map { masked($0, isShown: isShown, hidesErrors) })
     case .bool, .null: return value
     case .string, .integer, .number: return isShown ? value : "[redacted]"
-    }
-  }
-}
-
-extension HTTPReaction.End {
-  fileprivate var text: String {
-    switch self {
-    case .whole: "whole"
-    case .cut: "cut"
-    case .close: "close"
-    case .reset: "reset"
-    case .silence: "silence"
-    case .unreachable: "unreachable"
     }
   }
 }

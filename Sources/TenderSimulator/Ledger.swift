@@ -57,48 +57,6 @@ package final class Ledger {
     try database.execute("DELETE FROM thing WHERE kind NOT IN ('\(SimulatedSigner.kind)', 'log')")
   }
 
-  static func isSaved(_ kind: String) -> Bool {
-    ![SimulatedSigner.kind, "exchange", "log"].contains(kind)
-  }
-
-  private static let saved = "kind NOT IN ('\(SimulatedSigner.kind)', 'exchange', 'log')"
-
-  func size() throws(Fault) -> Int {
-    try database.first("SELECT count(*) FROM thing WHERE \(Self.saved)")?.first?.integer ?? 0
-  }
-
-  /// Hands over the things that are saved, oldest first; `body` says no to stop.
-  func each(
-    _ body: (String, String, String?, String?, String) -> Bool
-  ) throws(Fault) {
-    try database.query(
-      "SELECT kind, id, reference, parent, CAST(body AS TEXT) FROM thing WHERE \(Self.saved) ORDER BY rowid"
-    ) { row in
-      body(row[0].text ?? "", row[1].text ?? "", row[2].text, row[3].text, row[4].text ?? "")
-    }
-  }
-
-  /// Runs `body` while the ledger shows one state.
-  func atOneMoment<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
-    try database.atOneMoment(body)
-  }
-
-  /// Writes a thing that is not there yet.
-  func insert(
-    _ kind: String,
-    _ id: String,
-    _ body: String,
-    _ reference: String?,
-    _ parent: String?
-  ) throws(Fault) {
-    try database.query(
-      "INSERT OR REPLACE INTO thing (kind, id, reference, parent, body) VALUES (?, ?, ?, ?, ?)",
-      [
-        .text(kind), .text(id), Database.Value(reference), Database.Value(parent), .text(body),
-      ]
-    )
-  }
-
   /// Returns the number of payments, and of other things that a client made.
   package func count() throws(Fault) -> Int {
     try database.first("SELECT count(*) \(Self.made)")?.first?.integer ?? 0
@@ -206,11 +164,21 @@ package final class Ledger {
 
   /// Returns an entry by its kind and id; nil if there is none.
   package func find(_ kind: String, _ id: String) throws(Fault) -> JSONObject? {
-    let row = try database.first(
+    try database.first(
       "SELECT body FROM thing WHERE kind = ? AND id = ?",
       [.text(kind), .text(id)]
-    )
-    return row?.first?.text.flatMap { JSONReader.read($0)?.object }
+    ).flatMap(Self.body)
+  }
+
+  private static func body(_ row: [Database.Value]) -> JSONObject? {
+    row[0].text.flatMap { JSONReader.read($0)?.object }
+  }
+
+  private func bodies(
+    _ condition: String,
+    _ values: [Database.Value]
+  ) throws(Fault) -> [JSONObject] {
+    try database.all("SELECT body FROM thing WHERE " + condition, values).compactMap(Self.body)
   }
 
   /// Returns the entries of a kind, by one indexed column, by a text in them, or all of them, oldest first.
@@ -220,46 +188,29 @@ package final class Ledger {
     value: String = "",
     having text: String? = nil
   ) throws(Fault) -> [JSONObject] {
-    var found: [JSONObject] = []
     let condition = column.map { " AND \($0) = ?" } ?? ""
-    try database.query(
-      "SELECT body FROM thing WHERE kind = ?\(condition)"
-        + (text == nil ? "" : " AND instr(body, ?) > 0") + " ORDER BY rowid",
+    return try bodies(
+      "kind = ?\(condition)" + (text == nil ? "" : " AND instr(body, ?) > 0") + " ORDER BY rowid",
       [.text(kind)] + (column == nil ? [] : [.text(value)]) + (text.map { [.text($0)] } ?? [])
-    ) { row in
-      if let body = row[0].text.flatMap({ JSONReader.read($0)?.object }) { found.append(body) }
-      return true
-    }
-    return found
+    )
   }
 
   /// Returns the things of a kind whose id is greater, in the order of their ids.
   func list(_ kind: String, after id: String) throws(Fault) -> [JSONObject] {
-    try database.all(
-      "SELECT body FROM thing WHERE kind = ? AND id > ? ORDER BY id",
-      [.text(kind), .text(id)]
-    ).compactMap { $0[0].text.flatMap { JSONReader.read($0)?.object } }
+    try bodies("kind = ? AND id > ? ORDER BY id", [.text(kind), .text(id)])
   }
 
   func delete(_ kind: String, upTo id: String) throws(Fault) {
-    try database.query(
-      "DELETE FROM thing WHERE kind = ? AND id <= ?",
-      [.text(kind), .text(id)]
-    )
+    try database.query("DELETE FROM thing WHERE kind = ? AND id <= ?", [.text(kind), .text(id)])
   }
 
   /// Returns the latest 1,000 things of a kind, or those with an id or a reference, oldest first.
   func latest(_ kind: String, about name: String?) throws(Fault) -> [JSONObject] {
-    var found: [JSONObject] = []
     let condition = name == nil ? "" : " AND (id = ? OR reference = ?)"
-    try database.query(
-      "SELECT body FROM thing WHERE kind = ?\(condition) ORDER BY rowid DESC LIMIT 1000",
+    return try bodies(
+      "kind = ?\(condition) ORDER BY rowid DESC LIMIT 1000",
       [.text(kind)] + (name.map { [.text($0), .text($0)] } ?? [])
-    ) { row in
-      if let body = row[0].text.flatMap({ JSONReader.read($0)?.object }) { found.append(body) }
-      return true
-    }
-    return found.reversed()
+    ).reversed()
   }
 
   /// Writes an entry; false if one with that id exists and `replacing` is false.
@@ -282,5 +233,71 @@ package final class Ledger {
       ]
     )
     return true
+  }
+}
+
+extension Ledger {
+  /// The version of a saved world.
+  private static let version = 1
+  /// The kinds that are not saved.
+  private static let ownKinds = [SimulatedSigner.kind, "exchange", "log"]
+
+  /// Hands over the world as lines of text: a head, then a line for each thing.
+  ///
+  /// The signing key and the exchanges are left out: the key is a secret of this folder's clients.
+  package func save(_ write: (String) -> Bool) throws(Fault) {
+    let kinds = Self.ownKinds.map { "'\($0)'" }.joined(separator: ", ")
+    let things = "FROM thing WHERE kind NOT IN (\(kinds))"
+    try database.atOneMoment { () throws(Fault) in
+      let size = try database.first("SELECT count(*) \(things)")?.first?.integer ?? 0
+      let head: JSON = ["tender_simulator": .integer(Self.version), "things": .integer(size)]
+      guard write(JSONWriter.text(head) + "\n") else { return }
+      try database.query(
+        "SELECT kind, id, reference, parent, CAST(body AS TEXT) \(things) ORDER BY rowid"
+      ) { row in
+        var thing: JSONObject = [:]
+        for (name, value) in zip(["kind", "id", "reference", "parent"], row) {
+          thing[name] = value.text.map(JSON.string)
+        }
+        thing["body"] = JSONReader.read(row[4].text ?? "")
+        return write(JSONWriter.text(.object(thing)) + "\n")
+      }
+    }
+  }
+
+  /// Replaces the world by a saved one; the signing key stays.
+  ///
+  /// Throws `usage` for lines that are not a whole saved world. Nothing is changed then.
+  package func load(_ next: () throws(Fault) -> String?) throws(Fault) {
+    try transaction { () throws(Fault) in
+      let head = try next().flatMap { JSONReader.read($0) }
+      guard head?["tender_simulator"]?.wholeNumber == Self.version,
+        let count = head?["things"]?.wholeNumber
+      else { throw .notSaved("it does not begin as a saved world does") }
+      try clear()
+      var line = 1
+      while let text = try next() {
+        line += 1
+        guard let thing = JSONReader.read(text)?.object, let kind = thing.text("kind"),
+          let id = thing.text("id"), let body = thing["body"], !Self.ownKinds.contains(kind)
+        else { throw .notSaved("line \(line) is not of a saved world") }
+        try database.query(
+          "INSERT OR REPLACE INTO thing (kind, id, reference, parent, body) VALUES (?, ?, ?, ?, ?)",
+          [
+            .text(kind), .text(id), Database.Value(thing.text("reference")),
+            Database.Value(thing.text("parent")), .text(JSONWriter.text(body)),
+          ]
+        )
+      }
+      guard line == count + 1 else {
+        throw .notSaved("it has \(line - 1) things, and \(count) were saved")
+      }
+    }
+  }
+}
+
+extension Fault {
+  fileprivate static func notSaved(_ problem: String) -> Fault {
+    .badFile("the saved world: \(problem)", hint: "tender simulator save FILE writes such a file")
   }
 }

@@ -1,10 +1,5 @@
+private import Platform
 package import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// A fault in the form of `--sim-fault`: `POINT:WHAT[=VALUE][+K][*N][%P][,for=TEXT]`.
 package struct PlannedFault: Sendable, Hashable {

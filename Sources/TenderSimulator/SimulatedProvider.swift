@@ -4,10 +4,10 @@ package import TenderModel
 /// The reaction of the simulated server to an HTTP request.
 package struct HTTPReaction {
   /// The end of an answer.
-  package enum End: Sendable, Hashable {
+  package enum End: String, Sendable {
     case whole
     /// The connection closes after some bytes of the body.
-    case cut(Int)
+    case cut
     /// The connection closes without an answer.
     case close
     /// The connection is reset without an answer.
@@ -19,6 +19,8 @@ package struct HTTPReaction {
   /// The answer; nil if none comes.
   package var response: HTTPResponse?
   package var end = End.whole
+  /// The bytes of the body that come before the connection closes; nil for all.
+  package var kept: Int?
   /// The delay of the answer, in milliseconds.
   package var delay = 0
   /// Bytes of the body a second; nil for all at once.

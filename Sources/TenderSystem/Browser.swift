@@ -1,10 +1,5 @@
 private import CLibraries
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
+private import Platform
 
 /// Opens addresses for the user, without a shell. A helper does it, which starts before this process
 /// restricts itself.

@@ -1,10 +1,5 @@
+private import Platform
 package import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// The only place that touches descriptors 0, 1 and 2.
 package struct Console {
@@ -76,7 +71,7 @@ package struct Console {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = unsafe rest.withUnsafeBytes { bytes in
-        unsafe systemWrite(descriptor, bytes)
+        unsafe Platform.write(descriptor, bytes.baseAddress, bytes.count)
       }
       if count < 0 {
         if errno == EINTR || errno == EAGAIN { continue }
@@ -85,14 +80,6 @@ package struct Console {
       rest.removeFirst(count)
     }
     return true
-  }
-
-  private static func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    #if canImport(Darwin)
-    unsafe Darwin.write(descriptor, bytes.baseAddress, bytes.count)
-    #else
-    unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-    #endif
   }
 
   /// Copies all bytes of a descriptor to another; false if it cannot.

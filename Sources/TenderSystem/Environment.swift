@@ -1,11 +1,6 @@
 private import CLibraries
+private import Platform
 package import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// The only place that reads variables and files.
 package struct Environment {
@@ -121,11 +116,7 @@ package struct Environment {
   }
 
   package static func close(_ descriptor: Int32) {
-    #if canImport(Darwin)
-    _ = Darwin.close(descriptor)
-    #else
-    _ = Glibc.close(descriptor)
-    #endif
+    _ = Platform.close(descriptor)
   }
 
   /// Whether a path exists.
@@ -133,13 +124,7 @@ package struct Environment {
 
   /// Whether a path is a folder.
   package static func isFolder(_ path: String) -> Bool {
-    status(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
-  }
-
-  /// The system's facts about the target of a path; nil if it does not exist.
-  private static func status(_ path: String) -> stat? {
-    var status = stat()
-    return unsafe stat(path, &status) == 0 ? status : nil
+    FileGuard.status(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
   }
 
   /// Whether a folder has certificates under the hash of their names, as `openssl rehash` makes them: eight
@@ -214,19 +199,19 @@ package struct Environment {
   /// Whether a file of a name is in the folder of a path.
   package static func isBeside(_ path: String, _ name: String) -> Bool {
     let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[...$0] } ?? ""
-    return status(folder + name) != nil
+    return FileGuard.status(folder + name) != nil
   }
 
   /// Whether a path is free, or a regular file. A link may belong to the system, such as `/dev/stdout`.
   package static func isReplaceable(_ path: String) -> Bool {
-    var status = stat()
-    guard unsafe lstat(path, &status) == 0 else { return true }
-    return status.st_mode & S_IFMT == S_IFREG
+    FileGuard.status(path, followsLink: false).map { $0.st_mode & S_IFMT == S_IFREG } ?? true
   }
 
   /// Whether two paths are the same file.
   package static func isSameFile(_ one: String, _ other: String) -> Bool {
-    guard let first = status(one), let second = status(other) else { return false }
+    guard let first = FileGuard.status(one), let second = FileGuard.status(other) else {
+      return false
+    }
     return first.st_dev == second.st_dev && first.st_ino == second.st_ino
   }
 
@@ -415,12 +400,6 @@ package enum ProcessGuard {
     }
     // A write above a limit on file sizes is an ordinary error.
     signal(SIGXFSZ, SIG_IGN)
-    var none = rlimit(rlim_cur: 0, rlim_max: 0)
-    #if canImport(Darwin)
-    _ = unsafe setrlimit(RLIMIT_CORE, &none)
-    #else
-    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-    #endif
   }
 
   /// Returns the limit of open files, after a request to raise it. A shell's usual limit allows only few

@@ -1,10 +1,5 @@
+import Platform
 package import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// Checks the owner and the access rights of a file, by the open file (`fstat`).
 package enum FileGuard {
@@ -52,6 +47,13 @@ package enum FileGuard {
     return ("others can read", "chmod 600")
   }
 
+  /// The system's facts about a path, or about the target of a link there; nil if it does not exist.
+  static func status(_ path: String, followsLink: Bool = true) -> stat? {
+    var status = stat()
+    let result = unsafe followsLink ? stat(path, &status) : lstat(path, &status)
+    return result == 0 ? status : nil
+  }
+
   /// Checks an open file.
   ///
   /// Throws `usage` (`file_too_open`) with the option or variable that named it.
@@ -69,8 +71,7 @@ package enum FileGuard {
   ///
   /// Throws `usage` (`file_too_open`) if another user can change or replace it.
   package static func checkProgram(_ path: String, named option: String) throws(Fault) {
-    var status = stat()
-    guard unsafe stat(path, &status) == 0 else { return }
+    guard let status = Self.status(path) else { return }
     if let problem = problem(status, isReadOnly: false, .ownersToWrite) {
       throw .fileTooOpen(option, path, problem)
     }
@@ -124,8 +125,7 @@ package enum FileGuard {
         continue
       }
       let next = place + "/" + part
-      var status = stat()
-      guard unsafe lstat(next, &status) == 0 else { return nil }
+      guard let status = Self.status(next, followsLink: false) else { return nil }
       guard status.st_mode & S_IFMT == S_IFLNK else {
         place = next
         continue
@@ -138,10 +138,7 @@ package enum FileGuard {
       var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
       let count = unsafe readlink(next, &bytes, bytes.count)
       guard links <= 40, count > 0 else { return nil }
-      let target = String(
-        decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) },
-        as: UTF8.self
-      )
+      let target = bytes.text
       if target.hasPrefix("/") { place = "" }
       parts = Self.parts(of: target) + parts
     }
@@ -156,8 +153,7 @@ package enum FileGuard {
   ) -> Problem? {
     var path = folder
     while true {
-      var status = stat()
-      guard unsafe stat(path.isEmpty ? "/" : path, &status) == 0 else { return nil }
+      guard let status = Self.status(path.isEmpty ? "/" : path) else { return nil }
       let isSticky = status.st_mode & 0o1000 != 0 && status.st_uid == 0
       let writers: mode_t = isInContainer && isOwnGroup(status.st_gid) ? 0o002 : 0o022
       if status.st_mode & writers != 0, !isSticky, !isReadOnly(path.isEmpty ? "/" : path) {
@@ -172,7 +168,8 @@ package enum FileGuard {
     }
   }
 
-  private static func real(_ path: String) -> String? {
+  /// A path with all links resolved; nil if it does not exist.
+  static func real(_ path: String) -> String? {
     guard let real = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(real) }
     return unsafe String(cString: real)
@@ -216,8 +213,7 @@ package enum FileGuard {
     isInContainer: Bool
   ) throws(Fault) {
     let user = geteuid()
-    var status = stat()
-    guard unsafe stat(folder, &status) == 0 else { return }
+    guard let status = Self.status(folder) else { return }
     if status.st_uid != user {
       throw .stateTooOpen(folder, "belongs to another user", "choose another --state-dir")
     }
@@ -233,7 +229,7 @@ package enum FileGuard {
     }
     for name in stateFiles {
       let path = folder + "/" + name
-      guard unsafe lstat(path, &status) == 0 else { continue }
+      guard let status = Self.status(path, followsLink: false) else { continue }
       guard status.st_mode & S_IFMT == S_IFREG else {
         throw .stateTooOpen(path, "is no regular file", "choose another --state-dir")
       }

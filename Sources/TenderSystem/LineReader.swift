@@ -1,10 +1,5 @@
+private import Platform
 package import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// Reads the lines of a descriptor one by one, with a limit on each.
 package final class LineReader {

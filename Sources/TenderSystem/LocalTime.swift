@@ -1,12 +1,7 @@
 // `struct tm` comes with the headers of the C libraries.
 private import CLibraries
+private import Platform
 package import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// Times in the local zone (`TZ`, else the system's).
 package enum LocalTime {

@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
+private import Platform
 
 /// Shows a text that is longer than the terminal through the user's pager.
 package enum Pager {

@@ -1,13 +1,8 @@
 private import CLibraries
+private import Platform
 private import Synchronization
 package import TenderEngine
 package import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// Programs of the configuration that print a secret. A helper runs them, which starts before this process
 /// restricts itself.

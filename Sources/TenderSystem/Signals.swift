@@ -1,13 +1,8 @@
 private import CLibraries
+private import Platform
 private import Synchronization
 package import TenderEngine
 package import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// SIGINT, SIGTERM, SIGQUIT and SIGHUP. A separate thread receives them and ends the waits of other threads.
 ///
@@ -100,15 +95,17 @@ package final class Signals: Interruption {
   }
 
   /// The same signals for a wait for a payer or a card. There, the first signal counts at once.
-  package var atTheTill: any Interruption { PayerSignals(signals: self, isAtBank: false) }
+  package var atTheTill: any Interruption { RuledSignals(signals: self) { $0.pressed } }
 
   /// The same signals for a wait for a payer at a bank. The first signal counts for all such waits, also
   /// after one acknowledged it.
-  package var atTheBank: any Interruption { PayerSignals(signals: self, isAtBank: true) }
+  package var atTheBank: any Interruption { RuledSignals(signals: self) { $0.wish } }
 
   /// The same signals for pauses between requests: a deadline ends them, also where the first signal lets work
   /// finish.
-  package var atPauses: any Interruption { PauseSignals(signals: self) }
+  package var atPauses: any Interruption {
+    RuledSignals(signals: self) { $0.hasExpired ? $0.wish : $0.kind }
+  }
 
   fileprivate var pressed: Fault.Kind? {
     number > handled.load(ordering: .sequentiallyConsistent) ? wish : nil
@@ -204,23 +201,14 @@ private final class Source: Sendable {
   }
 }
 
-/// The signals for a wait for a payer. At the till, a signal counts until it is acknowledged. At the bank, it
-/// counts until the process ends.
-private struct PayerSignals: Interruption {
+/// The signals for one kind of wait, with its rule for the signal that counts.
+///
+/// At the till, a signal counts until it is acknowledged. At the bank, it counts until the process ends.
+private struct RuledSignals: Interruption {
   let signals: Signals
-  let isAtBank: Bool
+  let rule: @Sendable (Signals) -> Fault.Kind?
 
-  var kind: Fault.Kind? { isAtBank ? signals.wish : signals.pressed }
-
-  var descriptor: Int32? { signals.descriptor }
-
-  func acknowledge() { signals.acknowledge() }
-}
-
-private struct PauseSignals: Interruption {
-  let signals: Signals
-
-  var kind: Fault.Kind? { signals.hasExpired ? signals.wish : signals.kind }
+  var kind: Fault.Kind? { rule(signals) }
 
   var descriptor: Int32? { signals.descriptor }
 

@@ -1,12 +1,7 @@
+private import Platform
 private import Synchronization
 package import TenderEngine
 package import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// The machine's clock.
 package struct SystemClock: Clock {

@@ -1,11 +1,6 @@
+private import Platform
 internal import TenderEngine
 package import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// Asks questions on the terminal itself, independent of the standard streams.
 package final class Terminal {

@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
+private import Platform
 
 /// A lock among threads that is taken and given back in separate calls, and that a condition can wait with.
 /// `Mutex` does neither.

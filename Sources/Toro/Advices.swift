@@ -277,13 +277,11 @@ struct SalePreparation {
 extension SalePreparation {
   /// The text for the journal, without card data and secrets.
   var text: String {
-    var object: JSONObject = ["sale": .string(sale.stored)]
-    if let advice {
-      object["advice"] = .string(advice.reference)
-      object["advice_at"] = .string(advice.time)
-      object["reason"] = advice.reason.map(JSON.string)
-    }
-    return JSONWriter.text(.object(object))
+    let object = JSONObject(values: [
+      "sale": sale.stored, "advice": advice?.reference, "advice_at": advice?.time,
+      "reason": advice?.reason,
+    ])
+    return JSONWriter.text(object.json)
   }
 
   /// Reads the text that `text` returned; nil for anything else.
@@ -293,11 +291,7 @@ extension SalePreparation {
     else { return nil }
     self.sale = sale
     if let reference = object.text("advice"), let time = object.text("advice_at") {
-      advice = Messages.Advice(
-        reference: reference,
-        time: time,
-        reason: object.text("reason")
-      )
+      advice = .init(reference: reference, time: time, reason: object.text("reason"))
       cancels = object["cancels"] == true
     }
   }

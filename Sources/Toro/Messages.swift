@@ -301,22 +301,15 @@ extension Messages {
     case authorisation, completion, cancellation, diagnostic
     case statusReport = "status-report"
 
-    var path: String {
-      switch self {
-      case .authorisation: "/v1/caaa/authorisation-request"
-      case .completion, .cancellation: "/v1/caaa/\(rawValue)-advice"
-      case .diagnostic: "/v1/caaa/diagnostic-request"
-      case .statusReport: "/v1/catm/status-report"
-      }
-    }
+    var path: String { "/v1/" + names.path }
 
-    var names: (schema: String, root: String) {
+    var names: (path: String, schema: String, root: String) {
       switch self {
-      case .authorisation: ("caaa.001.001.12", "AccptrAuthstnReq")
-      case .completion: ("caaa.003.001.12", "AccptrCmpltnAdvc")
-      case .cancellation: ("caaa.007.001.12", "AccptrCxlAdvc")
-      case .diagnostic: ("caaa.013.001.10", "AccptrDgnstcReq")
-      case .statusReport: ("catm.001.001.12", "StsRpt")
+      case .authorisation: ("caaa/authorisation-request", "caaa.001.001.12", "AccptrAuthstnReq")
+      case .completion: ("caaa/completion-advice", "caaa.003.001.12", "AccptrCmpltnAdvc")
+      case .cancellation: ("caaa/cancellation-advice", "caaa.007.001.12", "AccptrCxlAdvc")
+      case .diagnostic: ("caaa/diagnostic-request", "caaa.013.001.10", "AccptrDgnstcReq")
+      case .statusReport: ("catm/status-report", "catm.001.001.12", "StsRpt")
       }
     }
 

@@ -115,19 +115,16 @@ final class ReaderLink {
   /// Traces names, tags and sizes. No values are traced, because they can be card data.
   private func trace(_ message: ReaderMessage) {
     guard let watch else { return }
-    var line: JSONObject = [
-      "reader": message.isUnsolicited ? "unsolicited" : "answer",
-      "bytes": .integer(message.body.count),
-      "sw": .string(Hex.encode([UInt8(message.status >> 8), UInt8(message.status & 0xff)])),
-    ]
-    if !message.isUnsolicited, let place = place(of: message) {
-      line["command"] = .string(outstanding[place].name)
-    }
-    if let template = TLV.read(message.body)?.first {
-      let inner = template.objects ?? []
-      line["tags"] = .array([.string(template.name)] + inner.map { .string($0.name) })
-    }
-    watch(line)
+    let place = message.isUnsolicited ? nil : place(of: message)
+    let template = TLV.read(message.body)?.first
+    watch(
+      JSONObject(values: [
+        "reader": message.isUnsolicited ? "unsolicited" : "answer", "bytes": message.body.count,
+        "sw": Hex.encode([UInt8(message.status >> 8), UInt8(message.status & 0xff)]),
+        "command": place.map { outstanding[$0].name },
+        "tags": template.map { [$0.name] + ($0.objects ?? []).map(\.name) },
+      ])
+    )
   }
 }
 

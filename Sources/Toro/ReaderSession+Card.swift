@@ -104,8 +104,7 @@ extension ReaderSession {
 
   mutating func finish(_ decision: Decision) -> [Action] {
     guard let card, card.interface == .contact else { return finished(decision) }
-    step = .finishing(decision)
-    wait(atMost: 15_000)
+    go(to: .finishing(decision), atMost: 15_000)
     return switch decision {
     case .approved(let objects), .declined(let objects): [.send(.proceed(objects))]
     // Z3: unable to go online, declined (EMV Book 4, annex A6).
@@ -147,8 +146,7 @@ extension ReaderSession {
         step = .signing
         return [.enter(.awaitingSignature), .takeSignature]
       }
-      step = .touching(.beginning)
-      wait(atMost: 5000)
+      go(to: .touching(.beginning), atMost: 5000)
       return [.enter(.awaitingSignature), .send(.beginTouch)]
     }
   }
@@ -173,8 +171,7 @@ extension ReaderSession {
       case 1: return leave(.signatureFailed(.customerCancelled), "Cancelled")
       case 2: return [.send(.clearTouch)]
       case 3:
-        step = .touching(.ending)
-        wait(atMost: 5000)
+        go(to: .touching(.ending), atMost: 5000)
         return [.send(.endTouch)]
       default: return []
       }
@@ -188,24 +185,20 @@ extension ReaderSession {
       }
       switch touch {
       case .beginning:
-        step = .touching(.drawing)
-        wait(atMost: configuration.cardTimeout)
+        go(to: .touching(.drawing), atMost: configuration.cardTimeout)
         return []
       case .ending:
-        step = .touching(.exporting)
-        wait(atMost: 5000)
+        go(to: .touching(.exporting), atMost: 5000)
         return [.send(.exportTouch)]
       case .exporting:
-        step = .touching(.selecting)
-        wait(atMost: 5000)
+        go(to: .touching(.selecting), atMost: 5000)
         return [.send(.selectSignature)]
       default:
         let size = message.template.objects[tag: 0x80] ?? TLV.read(message.body)?[tag: 0x80]
         let count = size.flatMap(Self.size)
         guard count != 0 else { return compare(nil) }
-        step = .touching(.reading([], size: count))
         // The limit is for all pieces, on a line of any speed.
-        wait(atMost: configuration.cardTimeout)
+        go(to: .touching(.reading([], size: count)), atMost: configuration.cardTimeout)
         return [.send(.read(at: 0, count: count ?? ReaderCommand.pieceLength))]
       }
     default: return []

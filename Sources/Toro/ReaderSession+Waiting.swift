@@ -29,13 +29,11 @@ extension ReaderSession {
     }
     let rest = Array(commands.dropFirst())
     if let next = rest.first {
-      step = .settingUp(rest)
-      wait(atMost: 5000)
+      go(to: .settingUp(rest), atMost: 5000)
       return [.send(next)]
     }
     guard !order.gratuityMenu.isEmpty else { return beginArming() }
-    step = .menu
-    wait(atMost: configuration.cardTimeout)
+    go(to: .menu, atMost: configuration.cardTimeout)
     return [.enter(.awaitingGratuity), .send(.gratuityMenu(order.gratuityMenu, of: money))]
   }
 
@@ -84,8 +82,7 @@ extension ReaderSession {
   }
 
   mutating func beginArming() -> [Action] {
-    step = .arming(Presented())
-    wait(atMost: 5000)
+    go(to: .arming(Presented()), atMost: 5000)
     return [.enter(.awaitingCard), .send(.cardEvents)]
   }
 
@@ -113,9 +110,8 @@ extension ReaderSession {
   private mutating func beginWaiting(_ presented: Presented) -> [Action] {
     guard presented.isNothing else { return goOn(presented) }
     guard hasContactless else { return ask("Insert or swipe", presented) }
-    step = .waiting(presented, isTapping: true)
     // The reader's own time limit ends first.
-    wait(atMost: configuration.cardTimeout + 5000)
+    go(to: .waiting(presented, isTapping: true), atMost: configuration.cardTimeout + 5000)
     return [.send(.start(contactless: true, money, isRefund: order.isRefund, at: time))]
   }
 
@@ -128,8 +124,7 @@ extension ReaderSession {
     guard requests <= Self.mostRequests else {
       return fail(presented.fallback ?? .transactionTimeout, "no card could be read")
     }
-    step = .waiting(presented, isTapping: false)
-    wait(atMost: configuration.cardTimeout)
+    go(to: .waiting(presented, isTapping: false), atMost: configuration.cardTimeout)
     let amount = "\(money.currency.code) \(money.decimalText)"
     return [.send(.display("\(text)\n\(amount)")), .send(.keyEvents)]
   }
@@ -158,8 +153,7 @@ extension ReaderSession {
     case .quiet:
       if isStopping { return fail(.operatorCancelled, "the operator cancelled") }
       if isTapping, !presented.isNothing {
-        wait(atMost: 2000)
-        step = .waiting(presented, isTapping: false)
+        go(to: .waiting(presented, isTapping: false), atMost: 2000)
         return [.send(.abort)]
       }
       if let fallback = presented.fallback {
@@ -198,8 +192,7 @@ extension ReaderSession {
     }
     switch presented.slot {
     case .chip:
-      step = .chip(presented)
-      wait(atMost: configuration.cardTimeout + 5000)
+      go(to: .chip(presented), atMost: configuration.cardTimeout + 5000)
       return [.send(.start(contactless: false, money, isRefund: order.isRefund, at: time))]
     case .unreadable: return fallBack(.cardReadError, presented)
     case .empty:
@@ -226,8 +219,7 @@ extension ReaderSession {
     }
     card.isFallback = presented.fallback != nil
     guard card.needsPIN else { return authorise(card) }
-    step = .pin(card)
-    wait(atMost: configuration.cardTimeout + 5000)
+    go(to: .pin(card), atMost: configuration.cardTimeout + 5000)
     return [
       .enter(.awaitingPinEntry),
       .send(.onlinePIN(money, label: "PIN", track: Array(track.utf8))),

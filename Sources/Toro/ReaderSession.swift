@@ -187,6 +187,12 @@ struct ReaderSession: Sendable {
     turn += 1
   }
 
+  /// Enters a step, with the time limit of its wait.
+  mutating func go(to next: Step, atMost milliseconds: Int) {
+    step = next
+    wait(atMost: milliseconds)
+  }
+
   /// Shortens the current wait.
   mutating func hurry(_ milliseconds: Int) { patience = min(patience, milliseconds) }
 
@@ -203,8 +209,7 @@ struct ReaderSession: Sendable {
 
   /// Ends the session with a last text on the display and all events turned off.
   mutating func leave(_ end: End, _ text: String) -> [Action] {
-    step = .leaving(end)
-    wait(atMost: 1000)
+    go(to: .leaving(end), atMost: 1000)
     // The acquirer's message is shown below our own text.
     let said = message.map { "\(text)\n\($0)" } ?? text
     let goodbye: [Action] = [.send(.display(said)), .send(.noCardEvents)]

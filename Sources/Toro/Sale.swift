@@ -27,18 +27,13 @@ package struct SaleIdentity: Sendable, Hashable {
 extension SaleIdentity {
   /// The text for the journal, without card data and secrets.
   var stored: String {
-    var object: JSONObject = [
-      "sale": .string(saleReference), "ref": .string(reference), "at": .string(time),
-      "init": .string(initiator), "refund": .bool(isRefund), "amount": .integer(amount),
-      "currency": .string(currency.code),
-    ]
-    object["entry"] = entryMode.map(JSON.string)
-    object["rcpt"] = recipient.map(JSON.string)
-    object["rspn"] = response.map(JSON.string)
-    object["rsn"] = responseReason.map(JSON.string)
-    object["inf"] = additionalResponse.map(JSON.string)
-    object["code"] = authorisationCode.map(JSON.string)
-    return JSONWriter.text(.object(object))
+    let object = JSONObject(values: [
+      "sale": saleReference, "ref": reference, "at": time, "init": initiator, "refund": isRefund,
+      "amount": amount, "currency": currency.code, "entry": entryMode, "rcpt": recipient,
+      "rspn": response, "rsn": responseReason, "inf": additionalResponse,
+      "code": authorisationCode,
+    ])
+    return JSONWriter.text(object.json)
   }
 
   /// Reads the text that `stored` returned; nil for anything else.
@@ -55,14 +50,14 @@ extension SaleIdentity {
       initiator: initiator,
       isRefund: object["refund"]?.truth ?? false,
       amount: amount,
-      currency: currency
+      currency: currency,
+      entryMode: object.text("entry"),
+      recipient: object.text("rcpt"),
+      response: object.text("rspn"),
+      responseReason: object.text("rsn"),
+      additionalResponse: object.text("inf"),
+      authorisationCode: object.text("code")
     )
-    entryMode = object.text("entry")
-    recipient = object.text("rcpt")
-    response = object.text("rspn")
-    responseReason = object.text("rsn")
-    additionalResponse = object.text("inf")
-    authorisationCode = object.text("code")
   }
 
   /// Reads the identifiers of an earlier sale from its receipt; nil if the receipt lacks them.
@@ -87,22 +82,13 @@ extension SaleIdentity {
       currency: currency
     )
     recipient = Self.whole(receipt.text("recipientTransactionId"))
-    response =
-      switch receipt.text("responseCode") {
-      case "approved": "APPR"
-      case ResponseCode.partiallyApproved: "PART"
-      default: nil
-      }
+    let responses = ["approved": "APPR", ResponseCode.partiallyApproved: "PART"]
+    response = responses[receipt.text("responseCode") ?? ""]
     responseReason = receipt.text("responseReason")
     additionalResponse = Self.whole(receipt.text("additionalResponseInformation"))
     authorisationCode = receipt.text("authCode")
-    entryMode =
-      switch receipt.text("paymentInterface") {
-      case "contact": "CICC"
-      case "contactless": "ECTL"
-      case "magswipe": "MGST"
-      default: nil
-      }
+    let modes = ["contact": "CICC", "contactless": "ECTL", "magswipe": "MGST"]
+    entryMode = modes[receipt.text("paymentInterface") ?? ""]
   }
 
   private static func isMasked(_ text: String) -> Bool { text.contains("[redacted]") }
@@ -118,5 +104,8 @@ extension SaleIdentity {
 enum ResponseCode {
   static let partiallyApproved = "partiallyApproved"
   static let suspended = "suspended"
-  static let technical = "technicalError"
+  /// The values by ISO 20022's `Response9`, without `declined`.
+  static let names = [
+    "APPR": "approved", "PART": partiallyApproved, "SUSP": suspended, "TECH": "technicalError",
+  ]
 }

@@ -55,13 +55,10 @@ package enum ToroError: String, Sendable, CaseIterable {
 
   /// Returns the result of a transaction that ended with this error.
   func result(_ reason: String? = nil, receipt: JSONObject? = nil) -> JSONObject {
-    var result: JSONObject = [
-      "state": .string(state.rawValue), "error": .string(rawValue),
-    ]
-    result["cancellationType"] = cancellationType.map(JSON.string)
-    result["reason"] = reason.map(JSON.string)
-    result["receipt"] = receipt.map(JSON.object)
-    return result
+    JSONObject(values: [
+      "state": state.rawValue, "error": rawValue, "cancellationType": cancellationType,
+      "reason": reason, "receipt": receipt,
+    ])
   }
 }
 

@@ -70,20 +70,15 @@ package struct ToroProvider: Provider {
   package func preview(_ order: Order) throws(Fault) -> JSONObject {
     let gateway = context.configuration.gatewayURL
     guard case .sale(let order) = order else { return [:] }
-    var request: JSONObject = [
-      "method": "POST", "url": .string(gateway + Messages.Kind.authorisation.path),
-      "message": "caaa.001.001.12", "device": .string(context.configuration.device),
-      "type": order.isRefund ? "refund" : "purchase", "capture": .bool(order.captures),
-      "amount": .integer(order.amount.minorUnits),
-      "currency": .string(order.amount.currency.code),
-      "sale_reference": .string(order.reference.text),
-    ]
-    request["gratuity"] = order.gratuity.map(JSON.integer)
-    if !order.gratuityMenu.isEmpty {
-      request["gratuity_menu"] = .array(order.gratuityMenu.map(JSON.integer))
-    }
-    request["original"] = order.original?["transactionReference"]
-    return request
+    return JSONObject(values: [
+      "method": "POST", "url": gateway + Messages.Kind.authorisation.path,
+      "message": "caaa.001.001.12", "device": context.configuration.device,
+      "type": order.isRefund ? "refund" : "purchase", "capture": order.captures,
+      "amount": order.amount.minorUnits, "currency": order.amount.currency.code,
+      "sale_reference": order.reference.text, "gratuity": order.gratuity,
+      "gratuity_menu": order.gratuityMenu.isEmpty ? nil : order.gratuityMenu,
+      "original": order.original?["transactionReference"],
+    ])
   }
 
   package func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome {

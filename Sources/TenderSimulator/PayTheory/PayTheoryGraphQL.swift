@@ -8,11 +8,9 @@ struct PayTheoryGraphQL {
   func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPResponse {
     guard isAuthorized(request.fields["authorization"] ?? "") else {
       // The form of AWS AppSync, whose scalars the published schema has.
-      let error: JSON = [
-        "errorType": "UnauthorizedException",
-        "message": "You are not authorized to make this call.",
-      ]
-      let body: JSON = ["errors": [error]]
+      let message = "You are not authorized to make this call."
+      let error = JSONObject(values: ["errorType": "UnauthorizedException", "message": message])
+      let body: JSON = ["errors": [error.json]]
       return HTTPResponse(status: 401, body: Array(JSONWriter.text(body).utf8))
     }
     guard let body = JSONReader.read(request.body)?.object, let query = body.text("query"),
@@ -166,10 +164,9 @@ struct PayTheoryGraphQL {
       throw .simulatedRefusal("bank_id must be 6 to 8 digits")
     }
     let fee = PayTheoryCatalog.fee(amount: amount, isACH: isACH)
-    return [
-      "adjusted_total": .integer(amount + fee), "fee": .integer(fee), "fee_limit_reached": false,
-      "total": .integer(amount),
-    ]
+    return JSONObject(values: [
+      "adjusted_total": amount + fee, "fee": fee, "fee_limit_reached": false, "total": amount,
+    ]).json
   }
 
   /// A refusal before any execution: errors without data. An error of a field has its path (specification,
@@ -180,11 +177,9 @@ struct PayTheoryGraphQL {
     status: Int
   ) -> HTTPResponse {
     let errors = texts.prefix(20).map { text in
-      var error: JSONObject = ["message": .string(text)]
-      error["path"] = path.map { [.string($0)] }
-      return JSON.object(error)
+      JSONObject(values: ["message": text, "path": path.map { [$0] }])
     }
-    let body: JSON = ["errors": .array(errors)]
+    let body = JSONObject(values: ["errors": errors]).json
     return HTTPResponse(status: status, body: Array(JSONWriter.text(body).utf8))
   }
 }

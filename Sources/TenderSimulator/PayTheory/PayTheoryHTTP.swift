@@ -66,13 +66,12 @@ struct PayTheoryHTTP {
       return HTTPResponse(status: 404, body: Array(#"{"message":"Not Found"}"#.utf8))
     }
     let challenge = Base64.encodeURL(parts.world.randomness.bytes(128), padding: true)
-    var claims: JSONObject = [
-      "api_key": .string(key), "merchant_uid": .string(PayTheoryCatalog.merchantUID),
-      "card_processor": "finix", "ach_processor": "finix", "cash_processor": "pay it today",
-      "challenge": .string(challenge), "origin": "native",
-      "exp": .integer(parts.world.now / 1000 + 300),
-    ]
-    claims["session_key"] = request.fields["x-session-key"].map(JSON.string)
+    let claims = JSONObject(values: [
+      "api_key": key, "merchant_uid": PayTheoryCatalog.merchantUID, "card_processor": "finix",
+      "ach_processor": "finix", "cash_processor": "pay it today", "challenge": challenge,
+      "origin": "native", "exp": parts.world.now / 1000 + 300,
+      "session_key": request.fields["x-session-key"],
+    ])
     let body: JSON = [
       "pt-token": .string(WebToken.sign(claims)), "origin": "native",
       "challengeOptions": [

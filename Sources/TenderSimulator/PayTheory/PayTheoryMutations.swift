@@ -8,21 +8,14 @@ struct PayTheoryMutations {
   func answer(_ name: String, _ arguments: JSONObject) throws(Fault) -> JSON {
     try books.ledger.transaction { () throws(Fault) in
       switch name {
-      case "createReversal":
+      case "createReversal", "createRefund":
         let reversal = try books.reverse(
           arguments.text("transaction_id") ?? "",
           amount: arguments["amount"]?.boundedNumber ?? 0
         )
-        return [
-          "is_void": .bool(reversal.isVoid),
-          "transaction_id": reversal.transaction.map(JSON.string) ?? .null,
-        ]
-      case "createRefund":
-        _ = try books.reverse(
-          arguments.text("transaction_id") ?? "",
-          amount: arguments["amount"]?.boundedNumber ?? 0
-        )
-        return true
+        guard name == "createReversal" else { return true }
+        let transaction = reversal.transaction
+        return JSONObject(values: ["is_void": reversal.isVoid, "transaction_id": transaction]).json
       case "createTransaction":
         let method = try books.usableMethod(arguments.text("payment_method_id"))
         let terms = try terms(arguments, method)
@@ -103,9 +96,8 @@ struct PayTheoryMutations {
     }) {
       (status, message) = ("PAYMENT_DECLINED", refusal.message)
     }
-    return [
-      "confirmation_code": .string(books.code(8)), "status": .string(status),
-      "status_message": .string(message),
-    ]
+    return JSONObject(values: [
+      "confirmation_code": books.code(8), "status": status, "status_message": message,
+    ]).json
   }
 }

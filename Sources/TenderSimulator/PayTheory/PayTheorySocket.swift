@@ -133,10 +133,11 @@ final class PayTheorySocket: SocketSession {
     guard let sealed = box.seal(text, nonce: world.randomness.bytes(24), for: client) else {
       return Self.error("Unable to encrypt answer")
     }
-    return JSONWriter.text([
-      "type": .string(answer.type), "body": .string(Base64.encode(sealed)),
-      "public_key": .string(Base64.encode(self.box.publicKey)),
-    ])
+    let key = Base64.encode(self.box.publicKey)
+    let body = Base64.encode(sealed)
+    return JSONWriter.text(
+      JSONObject(values: ["type": answer.type, "body": body, "public_key": key]).json
+    )
   }
 
   /// iOS sends base64 of `nonce ‖ box`; Android hexadecimal of a sealed box (PayTheory/README, 3.5).
@@ -157,20 +158,16 @@ final class PayTheorySocket: SocketSession {
     if mustAttest, inner.text("attestation")?.isEmpty ?? true {
       return Self.error("App attestation failed")
     }
-    let hostClaims: JSONObject = [
-      "exp": .integer(world.now / 1000 + 900), "hostToken": .object(claims),
-      "sessionKey": .string(sessionKey),
-      "jti": .string(Base64.encodeURL(world.randomness.bytes(12))),
-    ]
+    let hostClaims = JSONObject(values: [
+      "exp": world.now / 1000 + 900, "hostToken": claims, "sessionKey": sessionKey,
+      "jti": Base64.encodeURL(world.randomness.bytes(12)),
+    ])
     let published = wrongKey ? world.randomness.bytes(32) : box.publicKey
-    return Self.envelope(
-      "host_token",
-      body: [
-        "hostToken": .string(WebToken.sign(hostClaims)),
-        "publicKey": .string(Base64.encode(published)), "sessionKey": .string(sessionKey),
-        "merchantUid": .string(PayTheoryCatalog.merchantUID),
-      ]
-    )
+    let body = JSONObject(values: [
+      "hostToken": WebToken.sign(hostClaims), "publicKey": Base64.encode(published),
+      "sessionKey": sessionKey, "merchantUid": PayTheoryCatalog.merchantUID,
+    ])
+    return Self.envelope("host_token", body: body.json)
   }
 
   /// Returns the answer, or that of another payment if a fault sends it by mistake.

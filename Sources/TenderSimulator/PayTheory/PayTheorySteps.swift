@@ -110,12 +110,10 @@ struct PayTheorySteps {
 
   /// The members of a preparation that say what is charged.
   private func charged(_ intent: BookedIntent) -> JSONObject {
-    [
-      "merchant_uid": .string(PayTheoryCatalog.merchantUID),
-      "amount": .integer(intent.terms.amount), "currency": "USD",
-      "fee_mode": intent.terms.isServiceFee ? "service_fee" : "merchant_fee",
-      "fee": .integer(intent.terms.fee),
-    ]
+    JSONObject(values: [
+      "merchant_uid": PayTheoryCatalog.merchantUID, "amount": intent.terms.amount,
+      "currency": "USD", "fee_mode": intent.terms.feeMode.lowercased(), "fee": intent.terms.fee,
+    ])
   }
 
   /// The body of `transfer_confirmation` (PayTheory/README, 4.6).
@@ -125,25 +123,21 @@ struct PayTheorySteps {
     _ method: JSONObject
   ) -> JSONObject {
     let isCard = intent.method.type == .card
-    var body: JSONObject = [
-      "payment_token": .string("pt_tok_" + books.code(20)),
-      "processor_payment_method_id": .string("PI" + books.code(20)),
-      "merchant_uid": "", "last_four": .string(intent.method.lastFour),
-      "brand": .string(intent.method.brand),
-      "session_key": .string(sessionKey), "processor": "finix",
-      "expiration": isCard ? .string(intent.method.expiration) : .null,
-      "idempotency": .string(intent.receipt),
+    let charged = charged(intent)
+    return JSONObject(values: [
+      "payment_token": "pt_tok_" + books.code(20),
+      "processor_payment_method_id": "PI" + books.code(20),
+      "merchant_uid": charged["merchant_uid"], "last_four": intent.method.lastFour,
+      "brand": intent.method.brand, "session_key": sessionKey, "processor": "finix",
+      "expiration": isCard ? intent.method.expiration.json : .null, "idempotency": intent.receipt,
       "billing_name": method["name"] ?? .null, "billing_address": method["address"] ?? .null,
-      "amount": 0, "currency": "", "fee_mode": "", "fee": 0,
-      "processor_merchant_id": .string("MU" + books.code(20)),
-      "payment_method": method["type"] ?? "", "metadata": .object(intent.terms.metadata),
-      "pay_theory_data": inner["pay_theory_data"] ?? [:],
-      "payor_info": inner["payor_info"] ?? [:], "payment_intent_id": .string(intent.id),
-    ]
-    for member in charged(intent).members { body[member.key] = member.value }
-    if isCard { body["first_six"] = .string(intent.method.firstSix) }
-    body["payor_id"] = .string(intent.method.payor)
-    return body
+      "amount": charged["amount"], "currency": charged["currency"],
+      "fee_mode": charged["fee_mode"], "fee": charged["fee"],
+      "processor_merchant_id": "MU" + books.code(20), "payment_method": method["type"] ?? "",
+      "metadata": intent.terms.metadata, "pay_theory_data": inner["pay_theory_data"] ?? [:],
+      "payor_info": inner["payor_info"] ?? [:], "payment_intent_id": intent.id,
+      "first_six": isCard ? intent.method.firstSix : nil, "payor_id": intent.method.payor,
+    ])
   }
 
   private func part2(_ inner: JSONObject) throws(Fault) -> Answer {
@@ -195,17 +189,13 @@ struct PayTheorySteps {
     }
     try PayTheoryChecks.check(method, now: now)
     let stored = try books.store(PayTheoryChecks.booked(inner, method))
-    return (
-      "tokenize_complete",
-      [
-        "payment_method_id": .string(stored.id), "payor_id": .string(stored.payor),
-        "last_four": .string(stored.lastFour),
-        "first_six": stored.firstSix.isEmpty ? .null : .string(stored.firstSix),
-        "brand": .string(stored.brand), "card_brand": .string(stored.brand),
-        "expiration": .string(stored.expiration), "exp_date": .string(stored.expiration),
-        "payment_type": method["type"] ?? "", "metadata": inner["metadata"] ?? [:],
-      ], true
-    )
+    let body = JSONObject(values: [
+      "payment_method_id": stored.id, "payor_id": stored.payor, "last_four": stored.lastFour,
+      "first_six": stored.firstSix.isEmpty ? .null : stored.firstSix.json, "brand": stored.brand,
+      "card_brand": stored.brand, "expiration": stored.expiration, "exp_date": stored.expiration,
+      "payment_type": method["type"] ?? "", "metadata": inner["metadata"] ?? [:],
+    ])
+    return ("tokenize_complete", body, true)
   }
 
   private func barcode(_ inner: JSONObject, _ now: Int) throws(Fault) -> Answer {
@@ -224,13 +214,11 @@ struct PayTheorySteps {
       contact: contact,
       key: key
     )
-    return (
-      "barcode_complete",
-      [
-        "BarcodeUid": .string(barcode.id), "Merchant": .string(PayTheoryCatalog.merchantUID),
-        "barcode": .string(number), "barcodeFee": "2.0", "barcodeUrl": .string(barcode.url),
-      ], true
-    )
+    let body = JSONObject(values: [
+      "BarcodeUid": barcode.id, "Merchant": PayTheoryCatalog.merchantUID, "barcode": number,
+      "barcodeFee": "2.0", "barcodeUrl": barcode.url,
+    ])
+    return ("barcode_complete", body, true)
   }
 
   /// Charges a prepared payment. Returns the body of `transfer_complete` (PayTheory/README, 4.8).
@@ -241,15 +229,13 @@ struct PayTheorySteps {
   ) throws(Fault) -> JSONObject {
     let method = try books.store(given, of: receipt)
     let payment = try books.charge(receipt, terms, method)
-    var body: JSONObject = [
+    var body = JSONObject(values: [
       "state": payment.isPending(at: world.now) ? "PENDING" : "SUCCEEDED",
-      "receipt_number": .string(receipt), "amount": .integer(terms.amount),
-      "service_fee": .integer(terms.fee), "brand": .string(method.brand),
-      "last_four": .string(method.lastFour), "currency": "USD",
-      "created_at": .string(Timestamp.preciseText(payment.at)),
-      "metadata": .object(terms.metadata), "payor_id": .string(method.payor),
-      "payment_method_id": .string(method.id),
-    ]
+      "receipt_number": receipt, "amount": terms.amount, "service_fee": terms.fee,
+      "brand": method.brand, "last_four": method.lastFour, "currency": "USD",
+      "created_at": Timestamp.preciseText(payment.at), "metadata": terms.metadata,
+      "payor_id": method.payor, "payment_method_id": method.id,
+    ])
     if let code = payment.failure {
       body["state"] = "FAILURE"
       body["type"] = .string(code)

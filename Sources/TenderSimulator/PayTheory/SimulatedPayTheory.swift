@@ -7,11 +7,10 @@ package struct SimulatedPayTheory: SimulatedProvider {
   package var name: ProviderName { ProviderName("paytheory") }
 
   package var section: JSONObject {
-    [
-      "api_key": .string(PayTheoryCatalog.apiKey),
-      "merchant_uid": .string(PayTheoryCatalog.merchantUID),
-      "secret_key": .string(PayTheoryCatalog.secretKey),
-    ]
+    JSONObject(values: [
+      "api_key": PayTheoryCatalog.apiKey, "merchant_uid": PayTheoryCatalog.merchantUID,
+      "secret_key": PayTheoryCatalog.secretKey,
+    ])
   }
 
   package var variables: [(name: String, address: ServedAddress)] {
@@ -63,11 +62,9 @@ package struct SimulatedPayTheory: SimulatedProvider {
     }
     shown += try ledger.latest(BookedBarcode.self, about: name).map { barcode in
       let isOver = barcode.payment == nil && barcode.lastDay + PayTheoryBooks.day <= now
-      return [
-        "kind": "barcode", "id": .string(barcode.id), "reference": .string(barcode.reference),
-        "status": barcode.payment != nil ? "paid" : isOver ? "expired" : "waiting",
-        "amount": .integer(barcode.amount), "currency": "USD",
-      ]
+      let status = barcode.payment != nil ? "paid" : isOver ? "expired" : "waiting"
+      return BookedTerms(amount: barcode.amount, reference: barcode.reference)
+        .shown("barcode", barcode.id, status)
     }
     return shown
       + (try ledger.latest(BookedPayment.self, about: name).compactMap { $0.shown(at: now) })

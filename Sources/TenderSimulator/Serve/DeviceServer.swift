@@ -1,13 +1,8 @@
+private import Platform
 private import Synchronization
 internal import TenderEngine
 package import TenderModel
 private import TenderSystem
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// A simulated device on a TCP port of 127.0.0.1, like card readers on a network.
 @safe
@@ -28,11 +23,7 @@ package final class DeviceServer: @unchecked Sendable {
   ///
   /// Throws `usage` if the port is taken.
   package func start(port: UInt16) throws(Fault) -> UInt16 {
-    #if canImport(Darwin)
-    listener = socket(AF_INET, SOCK_STREAM, 0)
-    #else
-    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    #endif
+    listener = socket(AF_INET, Sockets.stream, 0)
     var yes: Int32 = 1
     _ = unsafe setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
     var address = sockaddr_in()
@@ -66,7 +57,7 @@ package final class DeviceServer: @unchecked Sendable {
     while !shouldStop {
       var polled = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
       guard unsafe poll(&polled, 1, 100) > 0 else { continue }
-      let descriptor = Self.acceptOne(listener)
+      let descriptor = Platform.accept(listener, nil, nil)
       guard descriptor >= 0 else { continue }
       // Packets are small, and the host waits for each.
       var yes: Int32 = 1
@@ -74,14 +65,6 @@ package final class DeviceServer: @unchecked Sendable {
       DetachedThread.begin { [self] in serve(descriptor) }
     }
     close(listener)
-  }
-
-  private static func acceptOne(_ listener: Int32) -> Int32 {
-    #if canImport(Darwin)
-    Darwin.accept(listener, nil, nil)
-    #else
-    Glibc.accept(listener, nil, nil)
-    #endif
   }
 
   /// Serves the connection of one host.

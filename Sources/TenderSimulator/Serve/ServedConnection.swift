@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
+private import Platform
 
 /// The bytes of one client, in both directions. The owner of the connection closes it.
 struct ServedConnection {

@@ -11,8 +11,6 @@ final class ServedSocket: @unchecked Sendable {
   private let server: SimulatorServer
   private var machine = WebSocketMachine(role: .server, messageLimit: 4 << 20)
   private var connection = ServedConnection(descriptor: -1)
-  private var first: [UInt8] = []
-  private var handle: OpaquePointer?
 
   /// The longest silence of a client, in milliseconds: the gateway's documented default.
   private static let idleLimit = 600_000
@@ -30,18 +28,7 @@ final class ServedSocket: @unchecked Sendable {
   /// memory (libmicrohttpd, `MHD_upgrade_action`).
   func run(descriptor: Int32, first: [UInt8], handle: OpaquePointer) {
     connection = ServedConnection(descriptor: descriptor)
-    self.first = first
-    unsafe self.handle = handle
-    serve()
-  }
-
-  private func end() {
-    if let handle = unsafe handle { _ = unsafe tender_httpd_close_upgraded(handle) }
-    unsafe handle = nil
-  }
-
-  private func serve() {
-    defer { end() }
+    defer { _ = unsafe tender_httpd_close_upgraded(handle) }
     guard process(first) else { return }
     let isGone = connection.read(
       idleLimit: Self.idleLimit,

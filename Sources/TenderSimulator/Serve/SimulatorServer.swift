@@ -1,14 +1,9 @@
 private import CLibraries
+private import Platform
 private import Synchronization
 import TenderEngine
 package import TenderModel
 private import TenderSystem
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// The simulated providers over real HTTP and WebSocket on 127.0.0.1, by libmicrohttpd.
 @safe
@@ -48,9 +43,7 @@ package final class SimulatorServer: @unchecked Sendable {
   ///
   /// Throws `usage` if the port is taken, and `internal` without the library.
   package func start(port: UInt16) throws(Fault) -> UInt16 {
-    if let problem = unsafe tender_httpd_open() {
-      throw Fault(.internal, code: "library_missing", unsafe String(cString: problem))
-    }
+    try unsafe Libraries.need(tender_httpd_open())
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw .state("state_unusable", "no pipe", "try again") }
     (alarm, alarmSource) = (ends[0], ends[1])
@@ -410,7 +403,7 @@ package final class SimulatorServer: @unchecked Sendable {
       return tender_httpd_no()
     }
     var rest = response.body[...]
-    if case .cut(let count) = reaction.end { rest = rest.prefix(count) }
+    if let kept = reaction.kept { rest = rest.prefix(kept) }
     let rate = reaction.rate ?? .max
     while !rest.isEmpty, !shouldStop {
       // Ten pieces a second.

@@ -105,7 +105,7 @@ struct BookedSale: Booked {
 }
 
 extension Currency: BookedValue {
-  init?(booked: JSON) { self.init(code: booked.text ?? "") }
+  static func read(booked: JSON) -> Currency? { Currency(code: booked.text ?? "") }
 
-  var booked: JSON { .string(code) }
+  var json: JSON { .string(code) }
 }

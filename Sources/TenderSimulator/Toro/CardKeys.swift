@@ -103,11 +103,7 @@ package enum CardKeys {
     var result = [UInt8](repeating: 0, count: bytes.count)
     guard unsafe tender_crypto_open() == nil else { return result }
     let mode: Int32 = encrypting ? 1 : 0
-    if let vector {
-      _ = unsafe tender_crypto_tdes(key, vector, mode, bytes, bytes.count, &result)
-    } else {
-      _ = unsafe tender_crypto_tdes(key, nil, mode, bytes, bytes.count, &result)
-    }
+    _ = unsafe tender_crypto_tdes(key, vector, mode, bytes, bytes.count, &result)
     return result
   }
 }

@@ -4,21 +4,19 @@ import TenderModel
 /// A card of the simulated world, and its customer's choices.
 struct SimulatedCard {
   let number: String
-  let brand: Brand
+  let application: [UInt8]
+  let label: String
   var expiry = "3012"
-
-  struct Brand {
-    let application: [UInt8]
-    let label: String
-  }
 
   static let visa = SimulatedCard(
     number: "4761739001010010",
-    brand: Brand(application: [0xa0, 0, 0, 0, 3, 0x10, 0x10], label: "VISA DEBIT")
+    application: [0xa0, 0, 0, 0, 3, 0x10, 0x10],
+    label: "VISA DEBIT"
   )
   static let mastercard = SimulatedCard(
     number: "5413330089010574",
-    brand: Brand(application: [0xa0, 0, 0, 0, 4, 0x10, 0x10], label: "Debit Mastercard")
+    application: [0xa0, 0, 0, 0, 4, 0x10, 0x10],
+    label: "Debit Mastercard"
   )
 
   /// The number with its middle hidden, as readers show it.
@@ -56,12 +54,12 @@ struct SimulatedCard {
     device: [UInt8]? = nil
   ) -> TLV {
     var objects = [
-      TLV(0x5f2a, sale.currency), TLV(0x82, [0x19, 0x80]), TLV(0x50, Array(brand.label.utf8)),
-      TLV(0x9f06, brand.application), TLV(0x5f28, [8, 0x26]), TLV(0x5f34, [1]),
-      TLV(0x5f24, Hex.decode(expiry + "31") ?? []), TLV(0x84, brand.application),
+      TLV(0x5f2a, sale.currency), TLV(0x82, [0x19, 0x80]), TLV(0x50, Array(label.utf8)),
+      TLV(0x9f06, application), TLV(0x5f28, [8, 0x26]), TLV(0x5f34, [1]),
+      TLV(0x5f24, Hex.decode(expiry + "31") ?? []), TLV(0x84, application),
       TLV(0x95, results), TLV(0x9a, sale.date), TLV(0x9b, [0xe8, 0]), TLV(0x9c, [sale.type]),
       TLV(0x9f02, sale.amount), TLV(0x9f03, [0, 0, 0, 0, 0, 0]), TLV(0x9f09, [0, 0x8c]),
-      TLV(0x9f10, [6, 1, 0x0a, 3, 0xa0, 0xa0, 0]), TLV(0x9f12, Array(brand.label.utf8)),
+      TLV(0x9f10, [6, 1, 0x0a, 3, 0xa0, 0xa0, 0]), TLV(0x9f12, Array(label.utf8)),
       TLV(0x9f11, [1]), TLV(0x9f1a, [8, 0x26]), TLV(0x9f1e, Array(ToroCatalog.readerSerial.utf8)),
       TLV(0x9f26, sale.cryptogram), TLV(0x9f27, [template == 0xe4 ? 0x80 : 0]),
       TLV(0x9f33, [0xe0, 0xb0, 0xc8]), TLV(0x9f34, method), TLV(0x9f35, [0x22]),

@@ -7,25 +7,20 @@ package struct SimulatedToro: SimulatedProvider {
   package var name: ProviderName { ProviderName("toro") }
 
   package var section: JSONObject {
-    [
-      "device": "simulator", "api_key": .string(ToroCatalog.apiKey),
-      "passphrase": .string(ToroCatalog.passphrase),
-      "key_id": .string(ToroCatalog.keyID),
-      "key_version": .string(ToroCatalog.keyVersion),
-      "card_key_version": .string(ToroCatalog.cardKeyVersion),
-      "kdf": [
-        "prf": "hmac-sha256", "salt": .string(ToroCatalog.salt),
-        "iterations": .integer(ToroCatalog.iterations),
-        "length": .integer(ToroCatalog.keyLength),
-      ],
-      "acquirer_id": .string(ToroCatalog.acquirerID),
-      "merchant_id": .string(ToroCatalog.merchantID),
-      "merchant_name": .string(ToroCatalog.merchantName),
-      "merchant_category_code": .string(ToroCatalog.merchantCategory),
-      "poi_id": .string(ToroCatalog.poiID), "recipient_id": .string(ToroCatalog.recipientID),
-      "reader_serial": .string(ToroCatalog.readerSerial),
-      "reader_key_set": .string(Hex.encode(ToroCatalog.readerKeySet)),
-    ]
+    JSONObject(values: [
+      "device": "simulator", "api_key": ToroCatalog.apiKey, "passphrase": ToroCatalog.passphrase,
+      "key_id": ToroCatalog.keyID, "key_version": ToroCatalog.keyVersion,
+      "card_key_version": ToroCatalog.cardKeyVersion,
+      "kdf": JSONObject(values: [
+        "prf": "hmac-sha256", "salt": ToroCatalog.salt, "iterations": ToroCatalog.iterations,
+        "length": ToroCatalog.keyLength,
+      ]),
+      "acquirer_id": ToroCatalog.acquirerID, "merchant_id": ToroCatalog.merchantID,
+      "merchant_name": ToroCatalog.merchantName,
+      "merchant_category_code": ToroCatalog.merchantCategory, "poi_id": ToroCatalog.poiID,
+      "recipient_id": ToroCatalog.recipientID, "reader_serial": ToroCatalog.readerSerial,
+      "reader_key_set": Hex.encode(ToroCatalog.readerKeySet),
+    ])
   }
 
   package var variables: [(name: String, address: ServedAddress)] {
@@ -56,17 +51,12 @@ package struct SimulatedToro: SimulatedProvider {
 
   package func books(_ parts: SimulatorParts, about name: String?) throws(Fault) -> [JSONObject] {
     try parts.ledger.latest(BookedSale.self, about: name).map { sale in
-      var entry: JSONObject = [
-        "kind": sale.type == "RFND" ? "refund" : "sale", "id": .string(sale.reference),
-        "reference": .string(sale.sale),
-        "status": .string(sale.isCancelled ? "cancelled" : sale.response),
-        "amount": .integer(sale.amount),
-      ]
-      entry["currency"] = (sale.currency?.code).map(JSON.string)
-      entry["captured"] = .integer(sale.captured)
-      entry["returned"] = .integer(sale.refunded)
-      entry["operations"] = .array(sale.entries.map(\.booked))
-      return entry
+      JSONObject(values: [
+        "kind": sale.type == "RFND" ? "refund" : "sale", "id": sale.reference,
+        "reference": sale.sale, "status": sale.isCancelled ? "cancelled" : sale.response,
+        "amount": sale.amount, "currency": sale.currency, "captured": sale.captured,
+        "returned": sale.refunded, "operations": sale.entries,
+      ])
     }
   }
 

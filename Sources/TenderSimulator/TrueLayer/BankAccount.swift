@@ -27,7 +27,8 @@ struct BankAccount: Booked {
 
   /// The account's numbers, which follow from its id.
   var identifiers: [JSON] {
-    let number = String((Int(id.suffix(7), radix: 16) ?? 0) % 100_000_000 + 100_000_000).dropFirst()
+    let digits = (Int(id.suffix(7), radix: 16) ?? 0) % 100_000_000 + 100_000_000
+    let number = String(String(digits).dropFirst())
     let (country, bank) =
       switch currency {
       case "GBP": ("GB", "CLRB040668")
@@ -37,12 +38,10 @@ struct BankAccount: Booked {
     let iban = Self.iban(country, bank + number)
     switch currency {
     case "GBP":
-      return [
-        [
-          "type": "sort_code_account_number", "sort_code": "040668",
-          "account_number": .string(String(number)),
-        ], ["type": "iban", "iban": .string(iban)],
-      ]
+      let sortCode = JSONObject(values: [
+        "type": "sort_code_account_number", "sort_code": "040668", "account_number": number,
+      ])
+      return [sortCode.json, ["type": "iban", "iban": .string(iban)]]
     case "PLN": return [["type": "nrb", "nrb": .string(String(iban.dropFirst(2)))]]
     default: return [["type": "iban", "iban": .string(iban)]]
     }
@@ -85,18 +84,18 @@ extension BankResource {
   /// Creates the opening payment of an initial account; nil for another account.
   init?(opening account: BankAccount) {
     guard BankCatalog.accounts.contains(where: { $0.id == account.id }) else { return nil }
-    let body: JSONObject = [
-      "amount_in_minor": .integer(BankCatalog.openingAmount),
-      "currency": .string(account.currency),
-      "payment_method": [
-        "type": "bank_transfer", "provider_selection": ["type": "user_selected"],
-        "beneficiary": [
-          "type": "merchant_account", "merchant_account_id": .string(account.id),
-          "reference": "opening",
-        ],
-      ],
+    let payee = JSONObject(values: [
+      "type": "merchant_account", "merchant_account_id": account.id, "reference": "opening",
+    ])
+    let method: JSON = [
+      "type": "bank_transfer", "provider_selection": ["type": "user_selected"],
+      "beneficiary": payee.json,
     ]
-    guard let order = BankOrder(booked: .object(body)) else { return nil }
+    let body = JSONObject(values: [
+      "amount_in_minor": BankCatalog.openingAmount, "currency": account.currency,
+      "payment_method": method,
+    ])
+    guard let order = BankOrder(body) else { return nil }
     let tail = account.id.dropFirst(8)
     let time = BankCatalog.openingTime
     self.init(order, id: Self.openingPrefix + tail, userID: "0ce00000" + tail, at: time)

@@ -8,9 +8,11 @@ struct BankCreation {
   /// The largest payment into a merchant account of the sandbox (TrueLayer/README, 10.2), in minor units.
   private static let mostInSandbox = 5_000_000
 
+  private static let periods = ["day", "week", "fortnight", "month", "half_year", "year"]
+
   /// A payment or mandate from a body that has the published shape.
   func make(_ body: JSONObject) throws(BankProblem) -> BankResource {
-    guard let order = BankOrder(booked: .object(body)) else {
+    guard let order = BankOrder(body) else {
       throw .invalid("$", "The body is incomplete.")
     }
     if order.kind == .mandate { return try mandate(order, body) }
@@ -113,7 +115,7 @@ struct BankCreation {
     }
     for limit in constraints.limits {
       let place = "constraints.periodic_limits.\(limit.period)"
-      guard BankRequests.periods.contains(limit.period) else {
+      guard Self.periods.contains(limit.period) else {
         throw .invalid(place, "Unknown period.")
       }
       guard limit.amount >= constraints.most else {

@@ -22,19 +22,17 @@ struct BankFlow: Equatable, BookedPart {
     ]
 
     /// Reads a step by its name in the ledger.
-    init?(booked: JSON) {
+    static func read(booked: JSON) -> Step? {
       let text = booked.text ?? ""
       if text.hasPrefix("form:"), let page = Int(text.dropFirst("form:".count)) {
-        self = .form(page)
-      } else {
-        guard let known = Self.words.first(where: { $0.word == text }) else { return nil }
-        self = known.step
+        return .form(page)
       }
+      return words.first { $0.word == text }?.step
     }
 
     private var text: String { Self.words.first { $0.step == self }?.word ?? "" }
 
-    var booked: JSON {
+    var json: JSON {
       if case .form(let page) = self { .string("form:\(page)") } else { .string(text) }
     }
 

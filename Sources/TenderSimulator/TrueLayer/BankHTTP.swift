@@ -116,16 +116,15 @@ struct BankHTTP {
       body["client_secret"] == BankCatalog.clientSecret
     else { return (400, ["error": "invalid_client"]) }
     let scope = JSON.string(body["scope"] ?? "payments")
-    let token = WebToken.sign([
-      "client_id": .string(BankCatalog.clientID), "scope": scope,
-      "exp": .integer(bank.now / 1000 + 3600), "jti": .string(bank.uuid()),
+    let claims = JSONObject(values: [
+      "client_id": BankCatalog.clientID, "scope": scope, "exp": bank.now / 1000 + 3600,
+      "jti": bank.uuid(),
     ])
-    return (
-      200,
-      [
-        "access_token": .string(token), "expires_in": 3600, "token_type": "Bearer", "scope": scope,
-      ]
-    )
+    let token = WebToken.sign(claims).json
+    let answer: JSONObject = [
+      "access_token": token, "expires_in": 3600, "token_type": "Bearer", "scope": scope,
+    ]
+    return (200, answer)
   }
 
   private func caller(_ request: SimulatedRequest) throws(BankProblem) -> Caller {
@@ -149,7 +148,7 @@ struct BankHTTP {
     switch route.endpoint {
     case .providerReturn: return try keyed(request, route, providerReturn)
     case .provider:
-      guard let found = BankCatalog.bank(parts[2]) else { throw .notFound }
+      let found = try BankCatalog.bank(parts[2]).found()
       let screens = BankScreens(bank: bank, pages: request.pages)
       return (200, BankLookUps(screens: screens).provider(found))
     default: break
@@ -203,7 +202,7 @@ struct BankHTTP {
     if let metadata = given?["metadata"]?.object, metadata != metadata.withoutNulls {
       throw .invalid("metadata", "A value must be text.")
     }
-    if let shape = route.body, request.method == "POST" { try BankRequests.check(body, shape) }
+    if let shape = route.body, request.method == "POST" { try BankSchema.check(body, shape) }
     let reply = try perform(body)
     if let key {
       var kept = reply.body
@@ -225,15 +224,6 @@ struct BankHTTP {
     return reply
   }
 
-  private func find(
-    _ kind: BankOrder.Kind,
-    _ id: String,
-    isAwaited: Bool = false
-  ) throws(BankProblem) -> BankResource {
-    guard let found = try bank.find(kind, id, isAwaited: isAwaited) else { throw .notFound }
-    return found
-  }
-
   private func read(
     _ route: BankRoute,
     _ parts: [String],
@@ -245,15 +235,14 @@ struct BankHTTP {
     let statements = BankStatements(screens: screens)
     if let shown = try statements.read(route.endpoint, parts, request.query) { return shown }
     guard parts.count >= 3 else { return try lookUps.mandates(request.query) }
-    let resource = try find(route.kind, parts[2], isAwaited: true)
+    let resource = try bank.find(route.kind, parts[2], isAwaited: true).found()
     switch route.endpoint {
     case .refunds:
       let refunds = try bank.refunds(of: resource.id)
       return ["items": .array(refunds.map { .object($0.shown(at: bank.now)) })]
     case .refund:
       let refunds = try bank.refunds(of: resource.id)
-      guard let refund = refunds.first(where: { $0.id == parts[4] }) else { throw .notFound }
-      return refund.shown(at: bank.now)
+      return try refunds.first { $0.id == parts[4] }.found().shown(at: bank.now)
     case .funds: return try lookUps.funds(resource, request.query)
     case .constraints: return try lookUps.constraints(resource)
     default: return screens.shown(resource, toClient: caller.isClient)
@@ -289,7 +278,7 @@ struct BankHTTP {
       created["hosted_page"] = try hostedPage(made.id, request)
       return (201, created)
     }
-    var resource = try find(route.kind, parts[2])
+    var resource = try bank.find(route.kind, parts[2]).found()
     let reply: Reply
     switch route.endpoint {
     case .start:
@@ -352,12 +341,10 @@ struct BankHTTP {
     guard let state = parameters["state"] else {
       throw .invalid("query.state", "Value is required.")
     }
-    guard let returned = try BankPages(bank: bank).takeReturn(state: state) else { throw .notFound }
+    let returned = try BankPages(bank: bank).takeReturn(state: state).found()
     let kind = returned.kind
-    return (
-      200,
-      ["resource": ["type": .string(kind.rawValue), kind.parameter: .string(returned.id)]]
-    )
+    let resource = JSONObject(values: ["type": kind.rawValue, kind.parameter: returned.id])
+    return (200, ["resource": resource.json])
   }
 
   /// Returns the address of a payment's hosted page; nil if its creation asked for none.
@@ -372,10 +359,11 @@ struct BankHTTP {
 
   /// Returns a token for one resource, valid for 15 minutes (TrueLayer/README, 1.3).
   private func resourceToken(_ id: String) -> String {
-    WebToken.sign([
-      "client_id": .string(BankCatalog.clientID), "jti": .string(id),
-      "nbf": .integer(bank.now / 1000), "exp": .integer(bank.now / 1000 + 900),
+    let claims = JSONObject(values: [
+      "client_id": BankCatalog.clientID, "jti": id, "nbf": bank.now / 1000,
+      "exp": bank.now / 1000 + 900,
     ])
+    return WebToken.sign(claims)
   }
 
   private static func hash(_ head: String, _ body: [UInt8]) -> String {

@@ -55,35 +55,32 @@ struct BankInput {
   static func shown(_ id: String) -> JSON {
     let input = known[id] ?? BankInput(label: id)
     guard input.options.isEmpty else {
-      return [
-        "type": "select", "id": .string(id), "mandatory": true,
-        "display_text": ["default": .string(input.label)],
-        "options": .array(
-          input.options.map { option in
-            [
-              "id": .string(option.id), "display_text": ["default": .string(option.label)],
-              "search_aliases": .array(option.aliases),
-            ]
-          }
-        ),
-      ]
+      let options = input.options.map { option in
+        JSONObject(values: [
+          "id": option.id, "display_text": ["default": .string(option.label)] as JSON,
+          "search_aliases": option.aliases,
+        ])
+      }
+      return JSONObject(values: [
+        "type": "select", "id": id, "mandatory": true,
+        "display_text": ["default": .string(input.label)] as JSON, "options": options,
+      ]).json
     }
-    var object: JSONObject = [
-      "type": input.hasImage ? "text_with_image" : "text", "id": .string(id), "mandatory": true,
-      "display_text": ["key": .string(id + ".label"), "default": .string(input.label)],
-      "format": .string(input.format), "sensitive": .bool(input.isSensitive),
-      "min_length": .integer(input.lengths.lowerBound),
-      "max_length": .integer(input.lengths.upperBound), "regexes": [],
-    ]
-    if input.format == "iban" {
-      object["regexes"] = [["regex": "^[A-Z0-9]+$", "message": ["default": "Letters and digits"]]]
-    }
-    if input.hasImage {
-      object["image"] = [
-        "type": "base64", "media_type": "image/gif",
-        "data": "R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAUwAOw==",
-      ]
-    }
-    return .object(object)
+    let label = JSONObject(values: ["key": id + ".label", "default": input.label])
+    return JSONObject(values: [
+      "type": input.hasImage ? "text_with_image" : "text", "id": id, "mandatory": true,
+      "display_text": label, "format": input.format, "sensitive": input.isSensitive,
+      "min_length": input.lengths.lowerBound, "max_length": input.lengths.upperBound,
+      "regexes": input.format == "iban" ? [lettersAndDigits] : [],
+      "image": input.hasImage ? image : nil,
+    ]).json
   }
+
+  private static let lettersAndDigits: JSON = [
+    "regex": "^[A-Z0-9]+$", "message": ["default": "Letters and digits"],
+  ]
+  private static let image: JSON = [
+    "type": "base64", "media_type": "image/gif",
+    "data": "R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAUwAOw==",
+  ]
 }

@@ -28,11 +28,9 @@ struct BankLookUps {
       guard let mandate = try bank.find(.mandate, known.id) else { continue }
       items.append(.object(screens.shown(mandate, toClient: true)))
     }
-    var pagination: JSONObject = [:]
-    if rest.count > limit {
-      pagination["next_cursor"] = rest.prefix(limit).last.map { .string($0.id) }
-    }
-    return ["items": .array(items), "pagination": .object(pagination)]
+    let last = rest.count > limit ? rest.prefix(limit).last?.id : nil
+    let pagination = JSONObject(values: ["next_cursor": last])
+    return JSONObject(values: ["items": items, "pagination": pagination])
   }
 
   /// Returns whether a mandate allows an amount now: at most the limit of one payment.
@@ -47,10 +45,8 @@ struct BankLookUps {
     guard mandate.status == .authorized, let constraints = mandate.order.constraints else {
       throw .state
     }
-    return [
-      "confirmed": .bool(constraints.allows(amount, at: bank.now)),
-      "confirmed_at": .string(bank.time),
-    ]
+    let isAllowed = constraints.allows(amount, at: bank.now)
+    return JSONObject(values: ["confirmed": isAllowed, "confirmed_at": bank.time])
   }
 
   /// Returns the used part of a mandate's limits.
@@ -60,11 +56,11 @@ struct BankLookUps {
     var periods: JSONObject = [:]
     for limit in constraints.limits {
       let (start, end, used) = try bank.used(limit, of: mandate)
-      periods[limit.period] = [
-        "period_alignment": .string(limit.isCalendar ? "calendar" : "consent"),
-        "maximum_available_amount": .integer(limit.amount), "current_amount": .integer(used),
-        "start_date": .string(Self.day(start)), "end_date": .string(Self.day(end - 1)),
-      ]
+      let period = JSONObject(values: [
+        "period_alignment": limit.alignment, "maximum_available_amount": limit.amount,
+        "current_amount": used, "start_date": Self.day(start), "end_date": Self.day(end - 1),
+      ])
+      periods[limit.period] = period.json
     }
     shown["periodic_limits"] = .object(periods)
     return shown
@@ -89,30 +85,20 @@ struct BankLookUps {
 
   /// Returns a bank alone, or as in a search, with the requirements of each scheme.
   func provider(_ candidate: BankCatalog.Bank, inSearch: Bool = false) -> JSONObject {
-    let availability = screens.availability(of: candidate)
-    var capabilities: JSONObject = [
-      "payments": [
-        "bank_transfer": [
-          "release_channel": "general_availability", "availability": availability,
-          "schemes": .array(
-            candidate.schemes.map { scheme in
-              var shown: JSONObject = ["id": .string(scheme)]
-              if inSearch { shown["requirements"] = [requirement(of: candidate)] }
-              return .object(shown)
-            }
-          ),
-        ]
-      ]
-    ]
-    if candidate.allowsMandates {
-      capabilities["mandates"] = [
-        "vrp_sweeping": [
-          "release_channel": "general_availability", "availability": availability,
-        ]
-      ]
+    let schemes = candidate.schemes.map { scheme in
+      let requirements = inSearch ? [requirement(of: candidate)] : nil
+      return JSONObject(values: ["id": scheme, "requirements": requirements])
     }
+    var sweeping: JSONObject = ["release_channel": "general_availability"]
+    sweeping["availability"] = screens.availability(of: candidate)
+    var transfer = sweeping
+    transfer["schemes"] = schemes.json
+    let capabilities = JSONObject(values: [
+      "payments": JSONObject(values: ["bank_transfer": transfer]),
+      "mandates": candidate.allowsMandates ? JSONObject(values: ["vrp_sweeping": sweeping]) : nil,
+    ])
     var shown = screens.face(of: candidate)
-    shown["capabilities"] = .object(capabilities)
+    shown["capabilities"] = capabilities.json
     return shown
   }
 

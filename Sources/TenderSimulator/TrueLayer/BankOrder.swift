@@ -38,11 +38,12 @@ struct BankOrder: Equatable, BookedValue {
   private let body: JSONObject
 
   /// Reads a body; nil if it makes neither a payment nor a mandate.
-  init?(booked: JSON) {
-    guard let body = booked.object, body["payment_method"]?.object ?? body["mandate"]?.object != nil
-    else { return nil }
+  init?(_ body: JSONObject) {
     self.body = body
+    if body["payment_method"]?.object == nil, body["mandate"]?.object == nil { return nil }
   }
+
+  static func read(booked: JSON) -> BankOrder? { booked.object.flatMap(BankOrder.init) }
 
   init() { body = [:] }
 
@@ -97,7 +98,7 @@ struct BankOrder: Equatable, BookedValue {
   var hasSignup: Bool { body["related_products"]?["signup_plus"] != nil }
 
   /// The stored form. The payer's name and addresses are left out, since they are not needed again.
-  var booked: JSON {
+  var json: JSON {
     var kept = body
     kept["user"] = userID.map { ["id": .string($0)] }
     kept["authorization_flow"] = nil
@@ -161,6 +162,8 @@ struct BankConstraints {
     /// In minor units.
     let amount: Int
     let isCalendar: Bool
+
+    var alignment: String { isCalendar ? "calendar" : "consent" }
   }
 
   private let given: JSON
@@ -202,16 +205,14 @@ struct BankConstraints {
   var shown: JSONObject {
     var periods: JSONObject = [:]
     for limit in limits {
-      periods[limit.period] = [
-        "maximum_amount": .integer(limit.amount),
-        "period_alignment": .string(limit.isCalendar ? "calendar" : "consent"),
-      ]
+      periods[limit.period] =
+        JSONObject(values: [
+          "maximum_amount": limit.amount, "period_alignment": limit.alignment,
+        ]).json
     }
-    var shown: JSONObject = [:]
-    shown["valid_from"] = validFrom.map { .string(Timestamp.text($0)) }
-    shown["valid_to"] = validTo.map { .string(Timestamp.text($0)) }
-    shown["maximum_individual_amount"] = .integer(most)
-    shown["periodic_limits"] = .object(periods)
-    return shown
+    return JSONObject(values: [
+      "valid_from": validFrom.map(Timestamp.text), "valid_to": validTo.map(Timestamp.text),
+      "maximum_individual_amount": most, "periodic_limits": periods,
+    ])
   }
 }

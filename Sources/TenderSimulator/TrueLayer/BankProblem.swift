@@ -59,18 +59,23 @@ struct BankProblem: Error {
   }
 
   func answer(traceID: String) -> HTTPResponse {
-    var body: JSONObject = [
-      "type": .string("https://docs.truelayer.com/docs/error-types#\(name)"),
-      "title": .string(title), "status": .integer(status), "trace_id": .string(traceID),
-      "detail": .string(detail),
-    ]
-    if !errors.members.isEmpty { body["errors"] = .object(errors) }
+    let body = JSONObject(values: [
+      "type": "https://docs.truelayer.com/docs/error-types#\(name)", "title": title,
+      "status": status, "trace_id": traceID, "detail": detail,
+      "errors": errors.members.isEmpty ? nil : errors,
+    ])
     return HTTPResponse(
       status: status,
-      body: Array(JSONWriter.text(.object(body)).utf8),
-      fields: [
-        "content-type": "application/problem+json; charset=UTF-8", "tl-trace-id": traceID,
-      ]
+      body: Array(JSONWriter.text(body.json).utf8),
+      fields: ["content-type": "application/problem+json; charset=UTF-8", "tl-trace-id": traceID]
     )
+  }
+}
+
+extension Optional {
+  /// Throws `not-found` if there is no value.
+  func found() throws(BankProblem) -> Wrapped {
+    guard let self else { throw .notFound }
+    return self
   }
 }

@@ -14,7 +14,7 @@ struct BankRoute {
   let methods: [(name: String, step: String)]
   /// The path below `/v3`, which clients may omit (TrueLayer/README, 10.1). `*` is an id.
   private let path: [Substring]
-  /// The shape of the body, in `BankRequests`.
+  /// The shape of the body, in `BankSchema`.
   let body: String?
   /// Whether only the client may call it. A resource's token is then not enough.
   let isForClient: Bool

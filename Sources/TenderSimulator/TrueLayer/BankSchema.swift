@@ -1,7 +1,11 @@
 import TenderModel
 
-/// The shape of a request's body, as in TrueLayer's OpenAPI: required members, enumerations, patterns,
-/// lengths, and several shapes chosen by a member's value.
+/// The shape of a request's body, by TrueLayer's OpenAPI (Payments API v3, 2026-08): required members,
+/// enumerations, patterns, lengths, and several shapes chosen by a member's value.
+///
+/// The published text itself has these departures. PLN and NOK are currencies of its SDKs, but not of its
+/// enumeration. The shapes of payouts and sweeping are those of [JAVA] and [PHP]. A payment on a mandate
+/// needs no user, a commercial mandate no use case, and forms may have no types of input.
 indirect enum BankSchema: Sendable {
   /// The number of characters, and their condition.
   case text(ClosedRange<Int>, @Sendable (String) -> Bool)
@@ -30,7 +34,18 @@ indirect enum BankSchema: Sendable {
     "token": .text(0...10_000, BankText.isToken),
   ]
 
-  /// Reads a shape in the notation of `BankRequests`.
+  /// The shapes by name, each with its members.
+  ///
+  /// `!` marks a required member. Its shape comes after a colon; without one it is any text. A shape is the
+  /// name of another shape or of `known`, `[…]` for a list, or `characters/least-most`. `one of` begins an
+  /// enumeration; `by type` begins the shapes that the member `type` selects.
+  private static let texts = EmbeddedText.rows("TenderSimulator/TrueLayer/Requests.txt")
+
+  static func check(_ body: JSONObject, _ shape: String) throws(BankProblem) {
+    try BankSchema(texts[shape] ?? "", among: texts).check(.object(body))
+  }
+
+  /// Reads a shape in the notation of `texts`.
   init(_ text: String, among texts: [String: String]) {
     let words = text.unicodeScalars.split { $0 == " " || $0 == "\n" }.map { String($0) }
     switch words.prefix(2) {

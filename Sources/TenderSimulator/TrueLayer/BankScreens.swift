@@ -58,28 +58,25 @@ struct BankScreens {
   ]
 
   func created(_ resource: BankResource, token: String) -> JSONObject {
-    var answer: JSONObject = [
-      "id": .string(resource.id), "user": ["id": .string(resource.userID)],
-      "resource_token": .string(token),
-    ]
-    for member in progress(resource).members { answer[member.key] = member.value }
-    return answer
+    let user = JSONObject(values: ["id": resource.userID])
+    let answer = JSONObject(values: ["id": resource.id, "user": user, "resource_token": token])
+    return JSONObject(answer.members + progress(resource).members)
   }
 
   func progress(_ resource: BankResource) -> JSONObject {
-    var answer: JSONObject = ["status": .string(resource.status.rawValue)]
-    answer["failure_stage"] = resource.failure.map { .string($0.stage.rawValue) }
-    answer["failure_reason"] = resource.failure.map { .string($0.reason) }
-    answer["authorization_flow"] = actions(resource).map { ["actions": $0] }
-    return answer
+    JSONObject(values: [
+      "status": resource.status, "failure_stage": resource.failure?.stage,
+      "failure_reason": resource.failure?.reason,
+      "authorization_flow": actions(resource).map { JSONObject(values: ["actions": $0]) },
+    ])
   }
 
   private func flow(_ resource: BankResource) -> JSON? {
-    guard let flow = resource.flow else { return nil }
-    var shown: JSONObject = [:]
-    shown["actions"] = actions(resource)
-    shown["configuration"] = .object(flow.capabilities.given)
-    return .object(shown)
+    resource.flow.map { flow in
+      JSONObject(values: [
+        "actions": actions(resource), "configuration": flow.capabilities.given,
+      ]).json
+    }
   }
 
   private func actions(_ resource: BankResource) -> JSON? {
@@ -98,39 +95,36 @@ struct BankScreens {
     case .providerSelection:
       next["providers"] = .array(resource.banks.map { shown($0, resource.kind) })
     case .branchSelection:
-      next["branches"] = .array(
-        (chosen?.branches ?? []).map { branch in
-          ["id": .string(branch.id), "display_name": .string(branch.name)]
-        }
-      )
+      let branches = (chosen?.branches ?? []).map { branch in
+        JSONObject(values: ["id": branch.id, "display_name": branch.name])
+      }
+      next["branches"] = branches.json
     case .schemeSelection:
-      next["schemes"] = .array(
-        (chosen?.schemes ?? []).enumerated().map { index, id in
-          ["id": .string(id), "recommended": .bool(index == 0)]
-        }
-      )
+      let schemes = (chosen?.schemes ?? []).enumerated().map { index, id in
+        JSONObject(values: ["id": id, "recommended": index == 0])
+      }
+      next["schemes"] = schemes.json
     case .userAccountSelection:
-      next["user_accounts"] = [
-        [
-          "id": .string(BankCatalog.savedAccount),
-          "provider": [
-            "id": .string(BankCatalog.savedBank),
-            "display_name": .string(BankCatalog.bank(BankCatalog.savedBank)?.name ?? ""),
-          ],
-          "masked_account_identifier": "******01", "last_used_at": .string(bank.time),
-        ]
-      ]
-    case .consent: for member in consent(chosen, resource.kind) { next[member.key] = member.value }
+      let provider = JSONObject(values: [
+        "id": BankCatalog.savedBank,
+        "display_name": BankCatalog.bank(BankCatalog.savedBank)?.name ?? "",
+      ])
+      let account = JSONObject(values: [
+        "id": BankCatalog.savedAccount, "provider": provider,
+        "masked_account_identifier": "******01", "last_used_at": bank.time,
+      ])
+      next["user_accounts"] = [account.json]
+    case .consent: next = JSONObject(next.members + consent(chosen, resource.kind).members)
     case .form(let page):
       let ids = chosen.map { $0.forms.indices.contains(page) ? $0.forms[page] : [] } ?? []
       next["inputs"] = .array(ids.map(BankInput.shown))
     case .redirect:
       let session = flow.session ?? ""
-      let claims: JSONObject = [
-        "jti": .string(session), "scope": "pay-mock-connect-api",
-        "nbf": .integer(flow.shownAt / 1000), "exp": .integer(flow.shownAt / 1000 + 3600),
-        "iss": .string(pages), "aud": .string(pages),
-      ]
+      let begin = flow.shownAt / 1000
+      let claims = JSONObject(values: [
+        "jti": session, "scope": "pay-mock-connect-api", "nbf": begin, "exp": begin + 3600,
+        "iss": pages, "aud": pages,
+      ])
       next["uri"] = .string("\(pages)/login/\(session)#token=\(WebToken.sign(claims))")
     case .wait: next["display_message"] = ["default": "Confirm in your bank's app"]
     case .working: break
@@ -142,10 +136,8 @@ struct BankScreens {
   private func consent(
     _ chosen: BankCatalog.Bank?,
     _ kind: BankOrder.Kind
-  ) -> [JSONObject.Member] {
-    guard kind == .payment else {
-      return [.init(key: "subsequent_action_hint", value: "redirect")]
-    }
+  ) -> JSONObject {
+    guard kind == .payment else { return ["subsequent_action_hint": "redirect"] }
     let hint =
       chosen?.forms.isEmpty == false ? "form" : chosen?.way == .decoupled ? "wait" : "redirect"
     var requirements: JSONObject = ["pis": [:]]
@@ -155,10 +147,7 @@ struct BankScreens {
         "optional_scopes": ["balance"],
       ]
     }
-    return [
-      .init(key: "subsequent_action_hint", value: .string(hint)),
-      .init(key: "requirements", value: .object(requirements)),
-    ]
+    return JSONObject(values: ["subsequent_action_hint": hint, "requirements": requirements])
   }
 
   private func shown(_ candidate: BankCatalog.Bank, _ kind: BankOrder.Kind) -> JSON {
@@ -173,11 +162,10 @@ struct BankScreens {
 
   /// The bank's name and pictures.
   func face(of candidate: BankCatalog.Bank) -> JSONObject {
-    [
-      "id": .string(candidate.id), "display_name": .string(candidate.name),
-      "icon_uri": .string(pages + "/icon.svg"), "logo_uri": .string(pages + "/logo.svg"),
-      "bg_color": "#FFFFFF", "country_code": .string(candidate.country),
-    ]
+    JSONObject(values: [
+      "id": candidate.id, "display_name": candidate.name, "icon_uri": pages + "/icon.svg",
+      "logo_uri": pages + "/logo.svg", "bg_color": "#FFFFFF", "country_code": candidate.country,
+    ])
   }
 
   func availability(of candidate: BankCatalog.Bank) -> JSON {

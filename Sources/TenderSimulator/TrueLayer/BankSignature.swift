@@ -30,15 +30,12 @@ enum BankSignature {
       lines += "\(name): \(text)\n"
     }
     let other = request.path.hasSuffix("/") ? String(request.path.dropLast()) : request.path + "/"
+    guard unsafe tender_crypto_open() == nil else { return false }
     return [request.path, other].contains { path in
       let payload = Array("\(request.method) \(path)\n\(lines)".utf8) + request.body
       let input = Array("\(head).\(Base64.encodeURL(payload))".utf8)
-      return verify(signature, input, key: Array(key.utf8))
+      let (key, count) = (Array(key.utf8), key.utf8.count)
+      return unsafe tender_crypto_verify_es512(key, count, input, input.count, signature) == 1
     }
-  }
-
-  private static func verify(_ signature: [UInt8], _ input: [UInt8], key: [UInt8]) -> Bool {
-    guard unsafe tender_crypto_open() == nil else { return false }
-    return unsafe tender_crypto_verify_es512(key, key.count, input, input.count, signature) == 1
   }
 }

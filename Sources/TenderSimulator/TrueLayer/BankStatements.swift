@@ -21,15 +21,11 @@ struct BankStatements {
       var items: [JSON] = []
       for account in try bank.accounts() { items.append(try .object(shown(account))) }
       return ["items": .array(items)]
-    case .account: return try shown(account(parts[2]))
-    case .transactions: return try transactions(account(parts[2]), parameters)
-    case .sources: return try sources(account(parts[2]), parameters["user_id"])
-    case .sweeping:
-      guard let terms = try account(parts[2]).sweeping else { throw .notFound }
-      return terms
-    case .payout:
-      guard let payout = try bank.payout(parts[2]) else { throw .notFound }
-      return payout.shown(at: bank.now)
+    case .account: return try shown(bank.account(parts[2]).found())
+    case .transactions: return try transactions(bank.account(parts[2]).found(), parameters)
+    case .sources: return try sources(bank.account(parts[2]).found(), parameters["user_id"])
+    case .sweeping: return try bank.account(parts[2]).found().sweeping.found()
+    case .payout: return try bank.payout(parts[2]).found().shown(at: bank.now)
     case .signup: return try identity(parameters["payment_id"])
     default: return nil
     }
@@ -44,7 +40,7 @@ struct BankStatements {
   ) throws(BankProblem) -> (status: Int, body: JSONObject?)? {
     switch endpoint {
     case .sweeping:
-      var account = try account(parts[2])
+      var account = try bank.account(parts[2]).found()
       account.sweeping = method == "DELETE" ? nil : terms(body, account)
       try bank.save(account)
       return (method == "DELETE" ? 204 : 200, account.sweeping)
@@ -56,31 +52,24 @@ struct BankStatements {
     }
   }
 
-  private func account(_ id: String) throws(BankProblem) -> BankAccount {
-    guard let account = try bank.account(id) else { throw .notFound }
-    return account
-  }
-
   private func shown(_ account: BankAccount) throws(BankProblem) -> JSONObject {
     let balance = BankBalance(
       try bank.payments(into: account),
       try bank.transfers(from: account.id),
       at: bank.now
     )
-    return [
-      "id": .string(account.id), "currency": .string(account.currency),
-      "account_identifiers": .array(account.identifiers),
-      "available_balance_in_minor": .integer(balance.available),
-      "current_balance_in_minor": .integer(balance.current),
-      "account_holder_name": .string(BankAccount.holder),
-    ]
+    return JSONObject(values: [
+      "id": account.id, "currency": account.currency, "account_identifiers": account.identifiers,
+      "available_balance_in_minor": balance.available,
+      "current_balance_in_minor": balance.current, "account_holder_name": BankAccount.holder,
+    ])
   }
 
   private func terms(_ body: JSONObject, _ account: BankAccount) -> JSONObject {
-    var terms: JSONObject = ["currency": .string(account.currency)]
-    for name in ["max_amount_in_minor", "frequency"] { terms[name] = body[name] }
-    terms["destination"] = BankCatalog.businessAccount
-    return terms
+    JSONObject(values: [
+      "currency": account.currency, "max_amount_in_minor": body["max_amount_in_minor"],
+      "frequency": body["frequency"], "destination": BankCatalog.businessAccount,
+    ])
   }
 
   // MARK: Transactions
@@ -119,15 +108,12 @@ struct BankStatements {
     var source = BankScreens.source
     source["id"] = .string(payment.userID)
     source["user_id"] = .string(payment.userID)
-    var shown: JSONObject = [
-      "type": "merchant_account_payment", "id": .string(Self.transactionID(payment.id)),
-      "currency": .string(payment.order.currency),
-      "amount_in_minor": .integer(payment.order.amount), "status": "settled",
-      "settled_at": .string(Timestamp.microseconds(time)), "payment_source": .object(source),
-      "payment_id": .string(payment.id),
-    ]
-    shown["metadata"] = payment.order.metadata.map(JSON.object)
-    return shown
+    return JSONObject(values: [
+      "type": "merchant_account_payment", "id": Self.transactionID(payment.id),
+      "currency": payment.order.currency, "amount_in_minor": payment.order.amount,
+      "status": "settled", "settled_at": Timestamp.microseconds(time), "payment_source": source,
+      "payment_id": payment.id, "metadata": payment.order.metadata,
+    ])
   }
 
   private func transaction(_ transfer: BankTransfer) -> JSONObject? {
@@ -209,12 +195,11 @@ struct BankStatements {
       payee["user"] = ["id": .string(userID)]
       payee["provider_selection"] = nil
     }
-    var shown: JSONObject = [
-      "merchant_account_id": .string(account.id), "beneficiary": .object(payee),
-      "scheme_id": .string(scheme),
-    ]
-    shown["sub_merchants"] = body["sub_merchants"]
-    if user != nil { shown["user"] = ["id": .string(userID)] }
+    let shownUser = JSONObject(values: ["id": userID])
+    let shown = JSONObject(values: [
+      "merchant_account_id": account.id, "beneficiary": payee, "scheme_id": scheme,
+      "sub_merchants": body["sub_merchants"], "user": user.map { _ in shownUser },
+    ])
     let amount = body["amount_in_minor"]?.boundedNumber ?? 0
     let payout = BankTransfer(
       id: bank.uuid(),
@@ -230,10 +215,9 @@ struct BankStatements {
     )
     try bank.save(payout)
     guard user != nil else { return ["id": .string(payout.id)] }
-    return [
-      "id": .string(payout.id), "status": "authorization_required",
-      "user": ["id": .string(userID)],
-    ]
+    return JSONObject(values: [
+      "id": payout.id, "status": "authorization_required", "user": shownUser,
+    ])
   }
 
   // MARK: Signup+

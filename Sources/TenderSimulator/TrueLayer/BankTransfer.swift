@@ -73,10 +73,10 @@ struct BankTransfer: Booked {
   /// The refund or payout in a look-up's answer.
   func shown(at now: Int) -> JSONObject {
     let status = status(at: now)
-    var shown: JSONObject = [
-      "id": .string(id), "amount_in_minor": .integer(amount), "currency": .string(currency),
-      "status": .string(status.rawValue), "created_at": .string(Timestamp.microseconds(created)),
-    ]
+    var shown = JSONObject(values: [
+      "id": id, "amount_in_minor": amount, "currency": currency, "status": status.rawValue,
+      "created_at": Timestamp.microseconds(created),
+    ])
     for member in payout?.members ?? [] { shown[member.key] = member.value }
     if !isPayout { shown["reference"] = .string(reference) }
     shown["metadata"] = metadata.map(JSON.object)

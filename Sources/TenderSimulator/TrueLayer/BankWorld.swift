@@ -36,7 +36,7 @@ struct BankWorld {
     isAwaited: Bool = false
   ) throws(BankProblem) -> BankResource? {
     var found = try stored { () throws(Fault) in
-      try ledger.find(kind.table, id).flatMap { BankResource(booked: .object($0)) }
+      try ledger.find(kind.table, id).flatMap(BankResource.read(_:))
     }
     if found == nil, let made = wellKnown(kind, id) {
       try save(made)
@@ -55,12 +55,12 @@ struct BankWorld {
     having text: String? = nil
   ) throws(BankProblem) -> [BankResource] {
     try stored { () throws(Fault) in try ledger.list(kind.table, having: text) }
-      .compactMap { BankResource(booked: .object($0)) }
+      .compactMap(BankResource.read(_:))
   }
 
   func save(_ resource: BankResource) throws(BankProblem) {
     let reference = resource.order.metadata?.text("reference")
-    let body = resource.booked.object ?? [:]
+    let body = resource.json.object ?? [:]
     let account = resource.order.payee?.account
     _ = try stored { () throws(Fault) in
       try ledger.put(resource.kind.table, resource.id, body, reference: reference, parent: account)
@@ -75,7 +75,7 @@ struct BankWorld {
     let booked = try stored { () throws(Fault) in
       try ledger.list(BankOrder.Kind.payment.table, column: "parent", value: account.id)
     }
-    return booked.compactMap { BankResource(booked: .object($0)) }.map { payment in
+    return booked.compactMap(BankResource.read(_:)).map { payment in
       var payment = payment
       payment.happen(by: now)
       return payment
@@ -158,20 +158,18 @@ struct BankWorld {
     let transfers = try stored { () throws(Fault) in
       try ledger.latest(BankTransfer.self, about: name)
     }
-    shown += transfers.filter(\.isPayout).map { payout in
-      JSONObject([.init(key: "kind", value: "payout")] + entry(payout).members)
-    }
+    shown += transfers.filter(\.isPayout).map { entry("payout", $0) }
     for account in try accounts() where name == nil || name == account.id {
       let balance = BankBalance(
         try payments(into: account),
         try self.transfers(from: account.id),
         at: now
       )
-      shown.append([
-        "kind": "merchant_account", "id": .string(account.id), "status": "open",
-        "amount": .integer(balance.current), "currency": .string(account.currency),
-        "available": .integer(balance.available),
+      let entry = JSONObject(values: [
+        "kind": "merchant_account", "id": account.id, "status": "open", "amount": balance.current,
+        "currency": account.currency, "available": balance.available,
       ])
+      shown.append(entry)
     }
     return shown
   }
@@ -179,28 +177,22 @@ struct BankWorld {
   private func entry(_ resource: BankResource, _ refunds: [BankTransfer]) -> JSONObject {
     let order = resource.order
     let returned = refunds.filter { $0.status(at: now) == .executed }.reduce(0) { $0 + $1.amount }
-    var shown: JSONObject = [
-      "kind": .string(resource.kind.rawValue), "id": .string(resource.id),
-      "status": .string(resource.status.rawValue),
-    ]
-    shown["reference"] = (order.metadata?.text("reference")).map(JSON.string)
-    shown["failure"] = (resource.failure?.reason).map(JSON.string)
-    shown["currency"] = .string(order.currency)
-    guard resource.kind == .payment else { return shown }
-    shown["amount"] = .integer(order.amount)
-    shown["captured"] = .integer(resource.times[.executed] == nil ? 0 : order.amount)
-    shown["returned"] = .integer(returned)
-    shown["operations"] = .array(
-      refunds.map { .object(JSONObject([.init(key: "kind", value: "refund")] + entry($0).members)) }
-    )
-    return shown
+    let isPayment = resource.kind == .payment
+    return JSONObject(values: [
+      "kind": resource.kind.rawValue, "id": resource.id, "status": resource.status,
+      "reference": order.metadata?.text("reference"), "failure": resource.failure?.reason,
+      "currency": order.currency, "amount": isPayment ? order.amount : nil,
+      "captured": isPayment ? resource.times[.executed] == nil ? 0 : order.amount : nil,
+      "returned": isPayment ? returned : nil,
+      "operations": isPayment ? refunds.map { entry("refund", $0) } : nil,
+    ])
   }
 
-  private func entry(_ transfer: BankTransfer) -> JSONObject {
-    [
-      "id": .string(transfer.id), "status": .string(transfer.status(at: now).rawValue),
-      "amount": .integer(transfer.amount), "currency": .string(transfer.currency),
-    ]
+  private func entry(_ kind: String, _ transfer: BankTransfer) -> JSONObject {
+    JSONObject(values: [
+      "kind": kind, "id": transfer.id, "status": transfer.status(at: now).rawValue,
+      "amount": transfer.amount, "currency": transfer.currency,
+    ])
   }
 
   /// Returns the public key of an id: that of the simulator, of the ledger, or of a client.
@@ -258,7 +250,7 @@ struct BankWorld {
           "type": "bank_transfer", "provider_selection": selection, "beneficiary": payee,
         ],
       ]
-    return BankOrder(booked: .object(body)).map { fresh($0, id: id) }
+    return BankOrder(body).map { fresh($0, id: id) }
   }
 
   // MARK: Time and payers

@@ -38,9 +38,7 @@ struct SimulatedSigner: Booked {
     let size = Int(TENDER_ES512_PEM_SIZE)
     var secret = [CChar](repeating: 0, count: size)
     var known = secret
-    if let problem = unsafe tender_crypto_open() {
-      throw Fault(.internal, code: "library_missing", unsafe String(cString: problem))
-    }
+    try unsafe Libraries.need(tender_crypto_open())
     guard unsafe tender_crypto_make_es512(&secret, &known) == 1 else {
       throw Fault(.internal, code: "library_missing", "libcrypto makes no P-521 key")
     }

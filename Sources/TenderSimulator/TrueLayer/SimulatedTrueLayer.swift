@@ -7,11 +7,10 @@ package struct SimulatedTrueLayer: SimulatedProvider {
   package var name: ProviderName { ProviderName("truelayer") }
 
   package var section: JSONObject {
-    [
-      "client_id": .string(BankCatalog.clientID),
-      "client_secret": .string(BankCatalog.clientSecret), "key_id": .string(BankCatalog.keyID),
-      "private_key": .string(BankCatalog.privateKey),
-    ]
+    JSONObject(values: [
+      "client_id": BankCatalog.clientID, "client_secret": BankCatalog.clientSecret,
+      "key_id": BankCatalog.keyID, "private_key": BankCatalog.privateKey,
+    ])
   }
 
   /// Adds a signing key of the ledger, which is made on first use, and the merchant accounts.

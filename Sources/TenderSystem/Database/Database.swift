@@ -1,12 +1,7 @@
 private import CLibraries
+private import Platform
 private import Synchronization
 package import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// One connection to a SQLite file: statements with bound values, rows as values.
 ///
@@ -118,9 +113,7 @@ package final class Database: @unchecked Sendable {
 
   /// The identity of the file at a path; nil without one.
   private static func place(of path: String) -> String? {
-    var status = stat()
-    guard unsafe stat(path, &status) == 0 else { return nil }
-    return "\(status.st_dev) \(status.st_ino)"
+    FileGuard.status(path).map { "\($0.st_dev) \($0.st_ino)" }
   }
 
   private struct Configuration: Sendable {
@@ -142,9 +135,8 @@ package final class Database: @unchecked Sendable {
       }
       guard isDurable, configuration.syncsFolders != true else { return }
       // If the file has tables, the process that created it has already synced the log with its folder.
-      var status = stat()
-      let hasTables = unsafe stat(path, &status) == 0 && status.st_size > 8192
-      let hasLog = unsafe access(path + "-wal", F_OK) == 0
+      let hasTables = FileGuard.status(path).map { $0.st_size > 8192 } ?? false
+      let hasLog = Environment.exists(path + "-wal")
       let isNew = !(hasTables && hasLog)
       if configuration.syncsFolders != isNew { _ = tender_sqlite_sync_folder(isNew ? 1 : 0) }
       configuration.syncsFolders = isNew
@@ -152,17 +144,14 @@ package final class Database: @unchecked Sendable {
   }
 
   private static func isLink(_ path: String) -> Bool {
-    var status = stat()
-    return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    FileGuard.status(path, followsLink: false).map { $0.st_mode & S_IFMT == S_IFLNK } ?? false
   }
 
   /// The path with the links of its folder resolved.
   private static func resolved(_ path: String) -> String {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
     let folder = slash == path.startIndex ? "/" : String(path[..<slash])
-    guard let text = unsafe realpath(folder, nil) else { return path }
-    defer { unsafe free(text) }
-    return unsafe String(cString: text) + String(path[slash...])
+    return FileGuard.real(folder).map { $0 + path[slash...] } ?? path
   }
 
   /// Refuses a file that holds a table, index, view or trigger that is not among `known`.

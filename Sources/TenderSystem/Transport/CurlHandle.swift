@@ -19,9 +19,7 @@ final class CurlHandle {
   ///
   /// Throws `internal` if it is missing.
   init(_ settings: TransportSettings, hub: CurlHub? = nil) throws(Fault) {
-    if let problem = unsafe tender_curl_open() {
-      throw .libraryMissing(unsafe String(cString: problem))
-    }
+    try unsafe Libraries.need(tender_curl_open(), hint: "nothing was sent")
     guard let easy = unsafe tender_curl_easy_init() else { throw .libraryMissing("out of memory") }
     unsafe self.easy = easy
     self.hub = hub
@@ -87,31 +85,25 @@ final class CurlHandle {
   }
 
   private func watchInterruption() {
-    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     let code = unsafe tender_curl_set_progress(
       easy,
-      { context, _, _, _, _ in
-        guard let context = unsafe context else { return 0 }
-        let handle = unsafe Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
-        return handle.interruption.kind == nil ? 0 : 1
-      },
-      context
+      { context, _, _, _, _ in unsafe CurlHandle.of(context)?.interruption.kind == nil ? 0 : 1 },
+      Unmanaged.passUnretained(self).toOpaque()
     )
     note(code)
+  }
+
+  private static func of(_ context: UnsafeMutableRawPointer?) -> CurlHandle? {
+    unsafe context.map { unsafe Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue() }
   }
 
   /// Checks the permit right before the first byte of the request leaves, however long the connection took.
   func ask(_ permit: SendPermit) {
     self.permit = permit
-    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     let code = unsafe tender_curl_set_leaving(
       easy,
-      { context, _, _, _, _ in
-        guard let context = unsafe context else { return 0 }
-        let handle = unsafe Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
-        return handle.mayLeave() ? 0 : 1
-      },
-      context
+      { context, _, _, _, _ in unsafe CurlHandle.of(context)?.mayLeave() == false ? 1 : 0 },
+      Unmanaged.passUnretained(self).toOpaque()
     )
     note(code)
   }

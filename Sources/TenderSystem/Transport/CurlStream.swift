@@ -1,12 +1,7 @@
 import CLibraries
+private import Platform
 import TenderEngine
 import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// A connected stream of bytes, TLS included, by libcurl's `CURLOPT_CONNECT_ONLY`.
 final class CurlStream: ConnectedStream {

@@ -1,11 +1,6 @@
+private import Platform
 package import TenderEngine
 package import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// Devices by address: `tcp://HOST:PORT`, `tty:PATH`, and on Linux `bluetooth:ADDRESS[/CHANNEL]`.
 package struct Devices: DeviceExchange {
@@ -166,9 +161,10 @@ package struct Devices: DeviceExchange {
   }
 }
 
-/// System calls that devices and the listener for payers share.
-enum Sockets {
-  static var stream: Int32 {
+/// System calls that devices, their simulation and the listener for payers share.
+package enum Sockets {
+  /// The type of a TCP socket, which has another type on each system.
+  package static var stream: Int32 {
     #if canImport(Darwin)
     SOCK_STREAM
     #else

@@ -19,13 +19,17 @@ package enum Libraries {
   }
 
   private static func check(_ problems: [UnsafePointer<CChar>?]) throws(Fault) {
-    guard let problem = unsafe problems.compactMap(\.self).first else { return }
-    throw Fault(
-      .internal,
-      code: "library_missing",
-      unsafe String(cString: problem),
-      hint: "install it; see: tender help installation"
-    )
+    let hint = "install it; see: tender help installation"
+    try unsafe need(problems.compactMap(\.self).first, hint: hint)
+  }
+
+  /// Throws `library_missing` for the problem of a library that could not be opened.
+  package static func need(
+    _ problem: UnsafePointer<CChar>?,
+    hint: String? = nil
+  ) throws(Fault) {
+    guard let problem = unsafe problem else { return }
+    throw Fault(.internal, code: "library_missing", unsafe String(cString: problem), hint: hint)
   }
 
   /// Opens every library; gives the names and versions of those that this system has.

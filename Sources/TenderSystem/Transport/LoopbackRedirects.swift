@@ -1,13 +1,8 @@
 private import CLibraries
+private import Platform
 private import Synchronization
 package import TenderEngine
 package import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// Listens on this machine alone for a payer's return from a bank, by libmicrohttpd.
 package struct LoopbackRedirects: RedirectListener {
@@ -58,9 +53,7 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
     self.interruption = interruption
     let target = address.target.isEmpty ? "/" : address.target
     path = String(target.prefix(before: "?"))
-    if let problem = unsafe tender_httpd_open() {
-      throw Fault(.internal, code: "library_missing", unsafe String(cString: problem))
-    }
+    try unsafe Libraries.need(tender_httpd_open())
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else {
       throw .state("state_unusable", "cannot make a pipe", "nothing was sent")

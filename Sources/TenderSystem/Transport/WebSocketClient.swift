@@ -179,24 +179,20 @@ package final class WebSocket: MessageSocket {
           || settings.interruption.kind != nil
         {
           isBroken = true
-        } else {
-          try take(bytes, by: deadline)
+          continue
+        }
+        for event in machine.receive(bytes) {
+          if case .reply(let frame) = event {
+            reply(frame, by: deadline)
+          } else {
+            events.append(event)
+          }
         }
       }
     } catch {
       isBroken = true
     }
     return !isBroken && !machine.hasEnded
-  }
-
-  private func take(_ bytes: [UInt8], by deadline: Deadline) throws(Fault) {
-    for event in machine.receive(bytes) {
-      if case .reply(let frame) = event {
-        reply(frame, by: deadline)
-      } else {
-        events.append(event)
-      }
-    }
   }
 
   private func reply(_ frame: WebSocketFrame, by deadline: Deadline) {

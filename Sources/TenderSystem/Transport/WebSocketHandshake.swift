@@ -31,9 +31,7 @@ package struct WebSocketHandshake {
 
   /// The server's answer to a key: base64 of SHA-1 over key and GUID (section 4.2.2).
   package static func accept(for key: String) throws(Fault) -> String {
-    if let problem = unsafe tender_crypto_open() {
-      throw Fault(.internal, code: "library_missing", unsafe String(cString: problem))
-    }
+    try unsafe Libraries.need(tender_crypto_open())
     let bytes = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
     var digest = [UInt8](repeating: 0, count: 20)
     guard unsafe tender_crypto_sha1(bytes, bytes.count, &digest) == 1 else {

@@ -70,10 +70,9 @@ struct BookedPayment: Booked {
     entry["failure"] = failure.map(JSON.string)
     entry["operations"] = .array(
       operations.map { operation in
-        var shown: JSONObject = ["kind": operation.refund == nil ? "void" : "refund"]
-        shown["amount"] = .integer(operation.amount)
-        shown["id"] = (operation.refund ?? operation.replacement).map(JSON.string)
-        return .object(shown)
+        let kind = operation.refund == nil ? "void" : "refund"
+        let id = operation.refund ?? operation.replacement
+        return JSONObject(values: ["kind": kind, "amount": operation.amount, "id": id]).json
       }
     )
     return entry
@@ -161,5 +160,26 @@ struct BookedRow {
   var fees: Int {
     guard type != .reversal else { return 0 }
     return payment.terms.fee(of: gross, isACH: payment.method.type == .ach)
+  }
+
+  private static let returnDetails: JSONObject = [
+    "return_code": "R01", "return_details": "Insufficient funds", "transfer_type": "DEBIT",
+  ]
+
+  var graphQL: JSONObject {
+    JSONObject(values: [
+      "transaction_id": id, "status": status.rawValue, "transaction_type": type.rawValue,
+      "transaction_date": Timestamp.preciseText(at), "gross_amount": gross,
+      "net_amount": gross - fees, "fees": fees, "fee_mode": payment.terms.feeMode,
+      "currency": "USD", "reference": payment.terms.reference,
+      "account_code": payment.terms.accountCode, "refunded_amount": refunded,
+      "merchant_uid": PayTheoryCatalog.merchantUID, "is_settled": false,
+      "metadata": JSONWriter.text(payment.terms.metadata.json),
+      "failure_reasons": [payment.failure].compactMap(\.self),
+      "payment_method": payment.method.graphQL, "updated_row_at": Timestamp.preciseText(at),
+      "parent_id": parent, "authorization_id": payment.authorization,
+      "dispute_status": payment.isDisputed ? "INQUIRY" : nil,
+      "ach_return_details": status == .returned ? Self.returnDetails : nil,
+    ])
   }
 }

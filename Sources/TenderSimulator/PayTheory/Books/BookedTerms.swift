@@ -19,12 +19,14 @@ struct BookedTerms: BookedPart {
     book.member("metadata", &metadata)
   }
 
+  var feeMode: String { isServiceFee ? "SERVICE_FEE" : "MERCHANT_FEE" }
+
   /// An entry of these terms for a person to read.
   func shown(_ kind: String, _ id: String, _ status: String) -> JSONObject {
-    [
-      "kind": .string(kind), "id": .string(id), "reference": .string(reference),
-      "status": .string(status), "amount": .integer(amount), "currency": "USD",
-    ]
+    JSONObject(values: [
+      "kind": kind, "id": id, "reference": reference, "status": status, "amount": amount,
+      "currency": "USD",
+    ])
   }
 
   /// The fee for a part of the amount, in cents.
@@ -83,6 +85,18 @@ struct BookedMethod: Booked {
     book.member("active", &isActive)
     book.member("fails", &fails)
     book.member("receipt", &receipt)
+  }
+
+  /// Its `PaymentMethodToken` of the published schema. The payor is a member (PayTheory/README, 6.4).
+  var graphQL: JSONObject {
+    JSONObject(values: [
+      "payment_method_id": id, "payment_type": type, "card_brand": type == .card ? brand : nil,
+      "last_four": lastFour, "exp_date": expiration, "barcode_id": barcode,
+      "is_active": isActive, "merchant_uid": PayTheoryCatalog.merchantUID,
+      "payor": JSONObject(values: [
+        "payor_id": payor, "full_name": payorName, "email": email, "phone": phone,
+      ]),
+    ])
   }
 }
 
@@ -154,6 +168,19 @@ struct BookedAuthorization: Booked {
     book.member("capture", &capture)
     book.member("captured", &captured)
   }
+
+  var graphQL: JSONObject {
+    JSONObject(values: [
+      "authorization_id": id, "status": state, "authorization_date": Timestamp.preciseText(at),
+      "expiration_date": Timestamp.preciseText(expiresAt), "amount": terms.amount,
+      "fees": terms.fee, "fee_mode": terms.feeMode, "currency": "USD",
+      "reference": terms.reference, "account_code": terms.accountCode,
+      "merchant_uid": PayTheoryCatalog.merchantUID,
+      "metadata": JSONWriter.text(terms.metadata.json), "payment_method": method.graphQL,
+      "failure_reasons": failure.map { [$0] }, "captured_amount": captured,
+      "transaction_id": capture,
+    ])
+  }
 }
 
 /// A cash barcode (`Barcode` of the published schema).
@@ -183,5 +210,13 @@ struct BookedBarcode: Booked {
     book.member("contact", &contact)
     book.member("last_day", &lastDay)
     book.member("payment", &payment)
+  }
+
+  var graphQL: JSONObject {
+    JSONObject(values: [
+      "barcode_id": id, "amount": amount, "fees": PayTheoryCatalog.barcodeFee, "barcode_url": url,
+      "expiration_date": String(Timestamp.text(lastDay).prefix(10)), "reference": reference,
+      "full_name": name, "email_or_phone": contact, "merchant_uid": PayTheoryCatalog.merchantUID,
+    ])
   }
 }
