@@ -4,7 +4,7 @@ internal import TenderModel
 internal import TenderSystem
 
 extension Action {
-  static let batch = Action(
+  static let batch = Command(
     .local(.writes),
     """
     batch: run many commands from a file
@@ -58,9 +58,8 @@ extension Action {
     exits: [.partial, .pending, .unknown, .state, .refused, .interrupted, .terminated, .hungUp],
     // Each of its lines may name files, addresses and readers.
     bounds: .anyProfile,
-    csv: RecordCSV.payments,
-    run: BatchCommand.run
-  )
+    csv: RecordCSV.payments
+  ).performed(by: BatchCommand.run)
 }
 
 /// `batch`: one command on each line, several at once, with a record for each result.

@@ -4,7 +4,7 @@ internal import TenderModel
 internal import TenderSystem
 
 extension Action {
-  static let conformance = Action(
+  static let conformance = Command(
     .local(.writes),
     """
     conformance: compare the simulator with a sandbox
@@ -16,9 +16,8 @@ extension Action {
     """,
     options: [Keys.provider, Keys.simSeed],
     exits: [.partial, .auth, .state, .refused],
-    bounds: .chosenProviders,
-    run: ConformanceCommand.run
-  )
+    bounds: .chosenProviders
+  ).performed(by: ConformanceCommand.run)
 }
 
 /// Runs the same commands on the simulator and elsewhere, and compares what both answer.

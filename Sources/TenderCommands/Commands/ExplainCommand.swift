@@ -4,7 +4,7 @@ internal import TenderModel
 internal import TenderSystem
 
 extension Action {
-  static let explain = Action(
+  static let explain = Command(
     .local(.reads),
     """
     explain: explain an error, a word of a record, or a payment
@@ -19,9 +19,8 @@ extension Action {
     """,
     operands: [.init("CODE", optional: true)],
     options: [Keys.list],
-    exits: [.notFound],
-    run: ExplainCommand.run
-  )
+    exits: [.notFound]
+  ).performed(by: ExplainCommand.run)
 }
 
 /// `tender explain`: the meaning of a term, or the state of a payment.

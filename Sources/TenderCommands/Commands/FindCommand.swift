@@ -3,7 +3,7 @@ internal import TenderEngine
 internal import TenderModel
 
 extension Action {
-  static let find = Action(
+  static let find = Command(
     .local(.reads),
     """
     find: find a payment
@@ -47,9 +47,8 @@ extension Action {
       .interrupted, .terminated, .hungUp,
     ],
     meanings: ["all": "show every match, not the latest 50"],
-    csv: RecordCSV.payments,
-    run: JournalCommands.find
-  )
+    csv: RecordCSV.payments
+  ).performed(by: JournalCommands.find)
 }
 
 extension JournalCommands {

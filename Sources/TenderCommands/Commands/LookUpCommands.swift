@@ -14,7 +14,7 @@ extension Action {
     .hungUp,
   ]
 
-  static let paymentStatus = Action(
+  static let paymentStatus = Command(
     .looksUp(.payment),
     """
     payment-status: look payments up
@@ -31,11 +31,10 @@ extension Action {
     operands: [.init("ID", orID: true, repeats: true)],
     options: lookingUp,
     exits: ofLookUps,
-    csv: RecordCSV.payments,
-    run: LookUpCommands.run
-  )
+    csv: RecordCSV.payments
+  ).performed(by: LookUpCommands.run)
 
-  static let mandateStatus = Action(
+  static let mandateStatus = Command(
     .looksUp(.mandate),
     """
     mandate-status: look mandates up
@@ -45,9 +44,8 @@ extension Action {
     """,
     operands: [.init("ID", orID: true, repeats: true)],
     options: lookingUp,
-    exits: ofLookUps,
-    run: LookUpCommands.run
-  )
+    exits: ofLookUps
+  ).performed(by: LookUpCommands.run)
 }
 
 /// `payment-status` and `mandate-status`.

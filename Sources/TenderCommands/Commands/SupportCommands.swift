@@ -6,17 +6,16 @@ internal import TenderSimulator
 internal import TenderSystem
 
 extension Action {
-  static let providers = Action(
+  static let providers = Command(
     .local(.nothing),
     """
     providers: list providers and what they can do
     Lists each provider with the commands and methods it has.
     $ tender providers # the capability table
-    """,
-    run: SupportCommands.providers
-  )
+    """
+  ).performed(by: SupportCommands.providers)
 
-  static let simulatorServe = Action(
+  static let simulatorServe = Command(
     .local(.writes),
     """
     simulator serve: serve the simulated providers on loopback
@@ -34,11 +33,10 @@ extension Action {
     """,
     options: [Keys.port, Keys.envFile, Keys.trustKey, Keys.retain] + Catalogue.simulation,
     exits: [.state],
-    bounds: .servedWorld,
-    run: SupportCommands.serve
-  )
+    bounds: .servedWorld
+  ).performed(by: SupportCommands.serve)
 
-  static let simulatorScenarios = Action(
+  static let simulatorScenarios = Command(
     .local(.nothing),
     """
     simulator scenarios: list scenarios and faults
@@ -48,11 +46,10 @@ extension Action {
     $ tender simulator scenarios answer lost --exit 9 # lost answers that leave a payment unknown
     """,
     operands: [.init("WORD", optional: true, repeats: true)],
-    options: [Keys.provider, Keys.exit],
-    run: SupportCommands.scenarios
-  )
+    options: [Keys.provider, Keys.exit]
+  ).performed(by: SupportCommands.scenarios)
 
-  static let simulatorAdvance = Action(
+  static let simulatorAdvance = Command(
     .local(.writes),
     """
     simulator advance: move the simulated clock forward
@@ -64,11 +61,10 @@ extension Action {
     """,
     operands: [.init("TIME")],
     exits: [.state],
-    bounds: .world,
-    run: SupportCommands.advance
-  )
+    bounds: .world
+  ).performed(by: SupportCommands.advance)
 
-  static let configShow = Action(
+  static let configShow = Command(
     .local(.nothing),
     """
     config show: show each setting and where it comes from
@@ -76,42 +72,38 @@ extension Action {
     default. The detail names the source in use, and those that are
     ignored. Secrets are shown as set or not set; their programs are not run.
     $ tender config show # the settings in force
-    """,
-    run: SupportCommands.showConfig
-  )
+    """
+  ).performed(by: SupportCommands.showConfig)
 
-  static let configCheck = Action(
+  static let configCheck = Command(
     .local(.nothing),
     """
     config check: check the configuration file
     Reads the configuration file and says what is wrong with it, if anything. Every profile is
     checked, and its files and programs are looked for. No program is run.
     $ tender config check # check the file
-    """,
-    run: SupportCommands.checkConfig
-  )
+    """
+  ).performed(by: SupportCommands.checkConfig)
 
-  static let schema = Action(
+  static let schema = Command(
     .local(.nothing),
     """
     schema: print the JSON Schema of a record
     Prints the JSON Schema of one kind of record, or of all of them.
     $ tender schema payment # the members of a payment record
     """,
-    operands: [.init("RECORD", optional: true, choices: Record.Kind.allCases.map(\.rawValue))],
-    run: SupportCommands.schema
-  )
+    operands: [.init("RECORD", optional: true, choices: Record.Kind.allCases.map(\.rawValue))]
+  ).performed(by: SupportCommands.schema)
 
-  static let completion = Action(
+  static let completion = Command(
     .local(.nothing),
     """
     completion: print a shell's completion script
     Prints the completion script of a shell on standard output.
     $ tender completion bash > tender.bash # source this file in ~/.bashrc
     """,
-    operands: [.init("SHELL", choices: ["bash", "zsh", "fish"])],
-    run: SupportCommands.completion
-  )
+    operands: [.init("SHELL", choices: ["bash", "zsh", "fish"])]
+  ).performed(by: SupportCommands.completion)
 }
 
 /// The commands that ask no provider.

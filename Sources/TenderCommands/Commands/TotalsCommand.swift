@@ -4,7 +4,7 @@ internal import TenderModel
 internal import TenderSystem
 
 extension Action {
-  static let totals = Action(
+  static let totals = Command(
     .local(.reads),
     """
     totals: print totals of payments
@@ -28,9 +28,8 @@ extension Action {
     exits: [.state],
     csv: Total.Key.allCases.map(\.rawValue) + [
       "env", "currency", "payments", "charged", "refunded", "net", "refunding", "unknown",
-    ],
-    run: JournalCommands.totals
-  )
+    ]
+  ).performed(by: JournalCommands.totals)
 }
 
 extension JournalCommands {

@@ -13,7 +13,7 @@ extension Action {
     .unexpected, .unsupported, .interrupted, .terminated, .hungUp,
   ]
 
-  static let transact = Action(
+  static let transact = Command(
     .makes(.payment),
     """
     transact: take a payment
@@ -25,11 +25,10 @@ extension Action {
     a decline.
     """,
     options: [Keys.amount, Keys.currency, Keys.reference, Keys.newAttempt] + sending,
-    exits: [.declined, .cancelled, .notFound, .device, .partPaid] + onTheWay,
-    run: WriteCommands.run
-  )
+    exits: [.declined, .cancelled, .notFound, .device, .partPaid] + onTheWay
+  ).performed(by: WriteCommands.run)
 
-  static let confirm = Action(
+  static let confirm = Command(
     .changes(.confirm),
     """
     confirm: capture a held payment
@@ -45,11 +44,10 @@ extension Action {
     """,
     operands: [.init("REF", orID: true)],
     options: [Keys.amount, Keys.currency] + sending,
-    exits: [.declined, .cancelled, .notFound] + onTheWay,
-    run: WriteCommands.run
-  )
+    exits: [.declined, .cancelled, .notFound] + onTheWay
+  ).performed(by: WriteCommands.run)
 
-  static let cancel = Action(
+  static let cancel = Command(
     .changes(.cancel),
     """
     cancel: void a held payment, or reverse a captured one
@@ -60,11 +58,10 @@ extension Action {
     """,
     operands: [.init("REF", orID: true)],
     options: sending,
-    exits: [.notFound, .declined] + onTheWay,
-    run: WriteCommands.run
-  )
+    exits: [.notFound, .declined] + onTheWay
+  ).performed(by: WriteCommands.run)
 
-  static let refund = Action(
+  static let refund = Command(
     .changes(.refund),
     """
     refund: refund a payment, whole or in part
@@ -81,11 +78,10 @@ extension Action {
     """,
     operands: [.init("REF", orID: true)],
     options: [Keys.amount, Keys.currency, Keys.rest] + sending,
-    exits: [.notFound, .declined] + onTheWay,
-    run: WriteCommands.run
-  )
+    exits: [.notFound, .declined] + onTheWay
+  ).performed(by: WriteCommands.run)
 
-  static let tokenize = Action(
+  static let tokenize = Command(
     .makes(.storedMethod),
     """
     tokenize: store a payment method
@@ -95,9 +91,8 @@ extension Action {
     options: [Keys.reference, Keys.newAttempt, Keys.expect, Keys.events, Keys.dryRun, Keys.all]
       + Catalogue.simulation,
     exits: onTheWay,
-    unoffered: ["method": ["cash"]],
-    run: WriteCommands.run
-  )
+    unoffered: ["method": ["cash"]]
+  ).performed(by: WriteCommands.run)
 }
 
 /// `transact`, `tokenize`, `confirm`, `cancel`, `refund`.
