@@ -176,7 +176,7 @@ struct WriteCommands: CommandWork {
     }
     var (shown, exit) = expectation.judge(report, records)
     // A later line may have changed the payment. This line ended as its own operation did.
-    if exit != 0, composition.shared.resumes, let then = report.then,
+    if exit != 0, composition.shared.batch?.resumes == true, let then = report.then,
       expectation.judge(then, records).1 == 0
     {
       (shown, exit) = (report, 0)

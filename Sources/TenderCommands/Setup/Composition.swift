@@ -169,7 +169,7 @@ final class Composition: Session {
       let journal = try SQLiteJournal(
         folder: folder,
         redactor: redactor,
-        sharesWork: shared.isBatch,
+        sharesWork: shared.batch != nil,
         isMarked: true,
         markFolder: settings.markFolder(),
         by: Environment.userAndMachine
@@ -270,7 +270,7 @@ final class Composition: Session {
       journal: journal,
       clock: clock,
       interruption: signals,
-      patience: !shared.isBatch ? timeout : shared.isOrdered ? 2 * timeout + 2000 : 0,
+      patience: shared.batch.map { $0.isOrdered ? 2 * timeout + 2000 : 0 } ?? timeout,
       approveTakeover: { [unowned self] payment throws(Fault) in try approveTakeover(of: payment) },
       lateWindow: goesOutside ? try settings.lateWindow(env) : 0,
       remembersIDs: goesOutside,
@@ -312,7 +312,7 @@ final class Composition: Session {
     for name: String?,
     _ body: () throws(Fault) -> Report
   ) throws(Fault) -> Report {
-    guard let name, let turns = shared.turns else { return try body() }
+    guard let name, let turns = shared.batch?.turns else { return try body() }
     return try turns.perform(with: name, body)
   }
 
