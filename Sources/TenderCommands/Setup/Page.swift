@@ -169,10 +169,10 @@ extension Records {
       retry = pages(of: fault, result, report.provider).last?.page.retry
     }
     return Verdict(
-      report,
+      report: report,
       reason: reason,
       retry: retry,
-      at: now,
+      now: now,
       isUsual: modules.first?.name == report.provider,
       capturesPart: report.payment.flatMap { payment in
         modules.first { $0.name == payment.provider }?.capturesPart(of: payment)
