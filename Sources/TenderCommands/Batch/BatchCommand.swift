@@ -119,7 +119,7 @@ struct BatchCommand: CommandWork {
       workers: workers,
       vocabulary: vocabulary,
       schedule: BatchSchedule(jobs: jobs, stopsOnError: invocation.has(Keys.stopOnError)),
-      tally: BatchTally(composition: composition, report: report, source: source),
+      tally: BatchTally(composition: composition, report: report, source: source, start: start),
       inOrder: invocation.has(Keys.ordered),
       seen: checks ? SeenPayments() : nil,
       shard: try invocation.value(Keys.shard),
