@@ -222,13 +222,13 @@ package struct Program {
 
   /// Prints the version. With --verbose it also prints the commit, the compiler and the libraries.
   private static func version(_ invocation: Invocation?, _ environment: Environment) -> Int32 {
-    var fields: JSONObject = ["version": .string(Catalogue.version)]
-    if invocation?.has(Keys.verbose) == true {
-      let build = Libraries.build
-      fields["commit"] = build.commit.isEmpty ? nil : .string(build.commit)
-      fields["compiler"] = build.compiler.isEmpty ? nil : .string(build.compiler)
-      fields["libraries"] = .object(Libraries.versions())
-    }
+    let build = invocation?.has(Keys.verbose) == true ? Libraries.build : nil
+    let fields: JSONObject = [
+      "version": .string(Catalogue.version),
+      "commit": build.flatMap { $0.commit.isEmpty ? nil : .string($0.commit) },
+      "compiler": build.flatMap { $0.compiler.isEmpty ? nil : .string($0.compiler) },
+      "libraries": build.map { _ in .object(Libraries.versions()) },
+    ]
     guard let invocation,
       !Output.isTable(
         option: invocation.has(Keys.json) ? "jsonl" : invocation[Keys.output],

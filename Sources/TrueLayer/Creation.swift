@@ -64,12 +64,12 @@ package struct Creation: Sendable {
   /// Returns the content that makes two orders the same: amount, payee, payer, metadata. The bank is not in
   /// it.
   private func content(_ body: JSONObject) -> JSONObject {
-    var content: JSONObject = ["command": "transact", "currency": .string(currency.code)]
-    content["amount"] = amount.map { .integer($0.minorUnits) }
     let method = body["payment_method"] ?? body["mandate"]
-    content["payee"] = method?["beneficiary"]
-    if !user.members.isEmpty { content["payer"] = .object(user) }
-    content["metadata"] = .object(metadata)
+    var content: JSONObject = [
+      "command": "transact", "currency": .string(currency.code),
+      "amount": amount.map { .integer($0.minorUnits) }, "payee": method?["beneficiary"],
+      "payer": user.members.isEmpty ? nil : .object(user), "metadata": .object(metadata),
+    ]
     if kind == .mandate {
       content["mandate"] = .string(mandateType)
       content["use_case"] = useCase.map(JSON.string)
@@ -94,15 +94,14 @@ package struct Creation: Sendable {
     guard let amount, amount.minorUnits >= 1 else {
       throw .usage("bad_amount", "the amount must be at least one minor unit", "raise --amount")
     }
-    var method: JSONObject = ["type": "bank_transfer"]
-    method["provider_selection"] = .object(paymentSelection)
-    method["beneficiary"] = .object(try beneficiary(withReference: true))
-    if retries {
-      guard currency.code == "GBP" else {
-        throw .usage("bad_options", "--retry is for GBP alone", "leave it out")
-      }
-      method["retry"] = [:]
+    let payee = try beneficiary(withReference: true)
+    if retries, currency.code != "GBP" {
+      throw .usage("bad_options", "--retry is for GBP alone", "leave it out")
     }
+    let method: JSONObject = [
+      "type": "bank_transfer", "provider_selection": .object(paymentSelection),
+      "beneficiary": .object(payee), "retry": retries ? [:] : nil,
+    ]
     return [
       "amount_in_minor": .integer(amount.minorUnits), "currency": .string(currency.code),
       "payment_method": .object(method), "user": .object(try checkedUser()),
@@ -116,13 +115,12 @@ package struct Creation: Sendable {
       let choice: JSON = scheme == nil ? instant : ["type": "user_selected"]
       return ["type": "user_selected", "scheme_selection": choice]
     }
-    var selection: JSONObject = ["type": "preselected", "provider_id": .string(preselectedBank)]
-    selection["scheme_selection"] =
-      scheme.map { ["type": "preselected", "scheme_id": .string($0)] } ?? instant
-    if let branch {
-      selection["branch_selection"] = ["type": "preselected", "branch_id": .string(branch)]
-    }
-    return selection
+    return [
+      "type": "preselected", "provider_id": .string(preselectedBank),
+      "scheme_selection": scheme.map { ["type": "preselected", "scheme_id": .string($0)] }
+        ?? instant,
+      "branch_selection": branch.map { ["type": "preselected", "branch_id": .string($0)] },
+    ]
   }
 
   func beneficiary(withReference: Bool) throws(Fault) -> JSONObject {
@@ -138,12 +136,11 @@ package struct Creation: Sendable {
         "--merchant-account cannot be \(merchantAccount.quotedForMessage)",
         "the id of the account in TrueLayer's Console, a UUID"
       )
-      var payee: JSONObject = [
+      return [
         "type": "merchant_account", "merchant_account_id": .string(merchantAccount),
+        "account_holder_name": try name().map(JSON.string),
+        "reference": withReference ? .string(try statementText(limit: 100)) : nil,
       ]
-      payee["account_holder_name"] = try name().map(JSON.string)
-      if withReference { payee["reference"] = .string(try statementText(limit: 100)) }
-      return payee
     }
     guard let name = try name() else {
       throw .usage(
@@ -152,12 +149,11 @@ package struct Creation: Sendable {
         "with --sort-code and --account-number, or --iban; or give --merchant-account"
       )
     }
-    var payee: JSONObject = [
+    return [
       "type": "external_account", "account_holder_name": .string(name),
       "account_identifier": try account(),
+      "reference": withReference ? .string(try statementText(limit: 18)) : nil,
     ]
-    if withReference { payee["reference"] = .string(try statementText(limit: 18)) }
-    return payee
   }
 
   private func name() throws(Fault) -> String? {

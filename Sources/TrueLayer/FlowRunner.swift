@@ -144,19 +144,18 @@ struct FlowRunner {
     guard kind == .payment else {
       return ["provider_selection": [:], "redirect": redirect, "consent": [:]]
     }
-    var consent: JSONObject = ["pis": [:]]
-    if context.options.consentsToAccountData {
-      consent["ais"] = ["scopes": ["accounts", "balance"]]
-    }
-    var body: JSONObject = [
+    let scopes: JSON = ["scopes": ["accounts", "balance"]]
+    let consent: JSON = [
+      "pis": [:], "ais": context.options.consentsToAccountData ? scopes : nil,
+    ]
+    return [
       "provider_selection": [:], "scheme_selection": [:], "branch_selection": [:],
       "redirect": redirect, "form": ["input_types": ["text", "text_with_image", "select"]],
-      "consent": ["action_type": "explicit", "requirements": .object(consent)],
+      "consent": ["action_type": "explicit", "requirements": consent],
+      // Without this member, saved accounts are not offered and no choice among them is needed.
+      "user_account_selection": context.options.account == nil ? nil : [:],
+      "retry": context.options.retries ? [:] : nil,
     ]
-    // Without this member, saved accounts are not offered and no choice among them is needed.
-    if context.options.account != nil { body["user_account_selection"] = [:] }
-    if context.options.retries { body["retry"] = [:] }
-    return body
   }
 
   private func submit(_ submission: Submission, _ resource: Resource) throws(Fault) -> Resource {

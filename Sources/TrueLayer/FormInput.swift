@@ -55,18 +55,13 @@ package struct FormInput: Sendable, Hashable {
 
   /// The field as `next_action.inputs` shows it.
   var shown: JSON {
-    var object: JSONObject = [
+    let choices = options.map { ["id": .string($0.id), "display_text": .string($0.name)] as JSON }
+    return [
       "id": .string(id), "type": .string(type), "display_text": .string(label),
       "mandatory": .bool(isMandatory), "sensitive": .bool(isSensitive),
+      "format": type == "select" ? nil : .string(format),
+      "options": choices.isEmpty ? nil : .array(choices), "image": image.map(JSON.string),
     ]
-    if type != "select" { object["format"] = .string(format) }
-    if !options.isEmpty {
-      object["options"] = .array(
-        options.map { ["id": .string($0.id), "display_text": .string($0.name)] }
-      )
-    }
-    object["image"] = image.map(JSON.string)
-    return .object(object)
   }
 
   /// Returns the problem with a value, without repeating it; nil if there is none.

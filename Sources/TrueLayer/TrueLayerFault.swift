@@ -9,8 +9,7 @@ extension Fault {
     traceID: String? = nil,
     _ more: JSONObject = [:]
   ) -> JSONObject {
-    var result: JSONObject = ["error": .string(name)]
-    result["reason"] = reason.map(JSON.string)
+    var result: JSONObject = ["error": .string(name), "reason": reason.map(JSON.string)]
     for member in more.members { result[member.key] = member.value }
     result["trace_id"] = traceID.map(JSON.string)
     return result
@@ -197,11 +196,10 @@ extension Fault {
 extension Resource {
   /// The detailed reasons, shown beside state and error.
   var reasons: JSONObject {
-    var reasons: JSONObject = [:]
-    reasons["failure_reason"] = failureReason.map(JSON.string)
-    reasons["failure_stage"] = failureStage.map(JSON.string)
-    reasons["trace_id"] = traceID.map(JSON.string)
-    return reasons
+    [
+      "failure_reason": failureReason.map(JSON.string),
+      "failure_stage": failureStage.map(JSON.string), "trace_id": traceID.map(JSON.string),
+    ]
   }
 }
 

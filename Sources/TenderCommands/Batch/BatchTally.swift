@@ -128,13 +128,12 @@ struct BatchTally {
     let isStopped = isStopped || wish != nil && failed > 0
     let counts = statuses.sorted { $0.key < $1.key }
       .map { JSONObject.Member(key: $0.key, value: .integer($0.value)) }
-    var fields: JSONObject = [
+    let fields: JSONObject = [
       "lines": .integer(ok + failed), "ok": .integer(ok), "failed": .integer(failed),
       "unknown": .integer(unknown), "replayed": .integer(replayed),
       "statuses": .object(JSONObject(counts)), "sums": .object(sums), "stopped": .bool(isStopped),
+      "left": left > 0 ? .integer(left) : nil, "milliseconds": .integer(milliseconds),
     ]
-    if left > 0 { fields["left"] = .integer(left) }
-    fields["milliseconds"] = .integer(milliseconds)
     output.show(composition.records.record(.batchSummary, fields))
     if ok + failed + left == 0, !isStopped { output.tell("there was no line to run") }
     if isStopped, problem == nil {

@@ -51,11 +51,10 @@ struct ConformanceCommand: CommandWork {
       let found = Self.differences(own, other)
       differences += found.count
       for detail in found.isEmpty ? [nil] : found.map(Optional.some) {
-        var fields: JSONObject = [
+        let fields: JSONObject = [
           "name": .string("\(number + 1) \(line.prefix(2).joined(separator: " "))"),
-          "outcome": found.isEmpty ? "ok" : "fail",
+          "outcome": found.isEmpty ? "ok" : "fail", "detail": detail.map(JSON.string),
         ]
-        fields["detail"] = detail.map(JSON.string)
         output.show(records.record(.check, fields))
       }
     }

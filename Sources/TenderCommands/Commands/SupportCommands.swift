@@ -113,14 +113,13 @@ struct SupportCommands: CommandWork {
   func providers() -> Int32 {
     output.show(
       composition.catalogue.modules.flatMap { module in
-        module.capabilities.map { (module.name.text, $0) }
-      }.map { provider, capability in
-        var fields: JSONObject = [
-          "provider": .string(provider), "capability": .string(capability.name),
-          "supported": .bool(capability.isSupported),
-        ]
-        fields["note"] = .string(capability.note)
-        return records.record(.capability, fields)
+        module.capabilities.map { capability in
+          let fields: JSONObject = [
+            "provider": .string(module.name.text), "capability": .string(capability.name),
+            "supported": .bool(capability.isSupported), "note": .string(capability.note),
+          ]
+          return records.record(.capability, fields)
+        }
       },
       columns: ["provider", "capability", "supported", "note"]
     )
@@ -140,8 +139,10 @@ struct SupportCommands: CommandWork {
         (provider: $0.name.text, schema: ResultShape.schema($0.results))
       }
       let schema = RecordSchema.document(kind, results: isPayment ? results : [])
-      var fields: JSONObject = ["name": .string(kind.rawValue), "json_schema": .object(schema)]
-      if isPayment { fields["vocabulary"] = .object(records.vocabulary) }
+      let fields: JSONObject = [
+        "name": .string(kind.rawValue), "json_schema": .object(schema),
+        "vocabulary": isPayment ? .object(records.vocabulary) : nil,
+      ]
       output.show(records.record(.schema, fields))
     }
     return output.exit(0)
@@ -188,13 +189,11 @@ struct SupportCommands: CommandWork {
         "\(option) \(word.name)  (\(provider)\(exit))\n" + lines.joined(separator: "\n") + "\n"
       return
     }
-    var fields: JSONObject = [
+    let fields: JSONObject = [
       "name": .string(word.name), "option": .string(option), "meaning": .string(word.meaning),
-      "provider": .string(provider),
+      "provider": .string(provider), "exit": word.exit.map { .integer(Int($0)) },
+      "effect": word.effect.map { .string($0.rawValue) }, "strikes": word.command.map(JSON.string),
     ]
-    fields["exit"] = word.exit.map { .integer(Int($0)) }
-    fields["effect"] = word.effect.map { .string($0.rawValue) }
-    fields["strikes"] = word.command.map(JSON.string)
     output.show(records.record(.scenario, fields))
   }
 
@@ -248,16 +247,13 @@ struct SupportCommands: CommandWork {
     }
     let variables = try variables(world, text)
     let exports = variables.map { "export \($0)=\(Self.quoted($1))\n" }.joined()
-    var fields: JSONObject = [
+    let envFile = invocation[Keys.envFile]
+    if let envFile { try Environment.write(exports, to: envFile, named: "--env-file") }
+    let fields: JSONObject = [
       "address": .string(text(.http)), "device": .string(text(.device)),
-      "variables": .object(
-        JSONObject(variables.map { JSONObject.Member(key: $0, value: .string($1)) })
-      ),
+      "variables": .object(JSONObject(variables.map { .init(key: $0, value: .string($1)) })),
+      "env_file": envFile.map(JSON.string),
     ]
-    if let path = invocation[Keys.envFile] {
-      try Environment.write(exports, to: path, named: "--env-file")
-      fields["env_file"] = .string(path)
-    }
     if output.isTable { output.put(exports) } else { output.show(records.record(.server, fields)) }
     output.note("the simulated providers listen on 127.0.0.1:\(chosen); Ctrl-C stops them")
     output.note("with these variables set, tender goes there, with --env simulator or sandbox")
@@ -334,12 +330,12 @@ struct SupportCommands: CommandWork {
         source.origin == .profile ? "\(source.name) of \(profile ?? "")" : source.name
       }
       let ignored = names.dropFirst().map { "\($0) is ignored" + (reason.map { ": \($0)" } ?? "") }
-      var fields: JSONObject = [
+      let detail = (names.prefix(1) + ignored).filter { !$0.isEmpty }.joined(separator: "; ")
+      let fields: JSONObject = [
         "name": .string(name), "value": .string(value),
         "origin": .string((sources.first?.origin ?? .default).rawValue),
+        "detail": detail.isEmpty ? nil : .string(detail),
       ]
-      let detail = (names.prefix(1) + ignored).filter { !$0.isEmpty }.joined(separator: "; ")
-      if !detail.isEmpty { fields["detail"] = .string(detail) }
       rows.append(records.record(.setting, fields))
     }
     func add(_ name: String, _ values: [Settings.Value], otherwise: String) {

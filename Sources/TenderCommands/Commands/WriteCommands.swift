@@ -289,12 +289,12 @@ struct WriteCommands: CommandWork {
 
   private func show(_ shown: (request: JSONObject, key: String?)) -> Int32 {
     let subject = composition.subject
-    var fields: JSONObject = [:]
-    fields["provider"] = (subject.provider?.text).map(JSON.string)
-    fields["env"] = subject.env.map { .string($0.rawValue) }
-    fields["reference"] = subject.reference.map(JSON.string)
-    fields["idempotency_key"] = shown.key.map(JSON.string)
-    fields["request"] = .object(shown.request)
+    let fields: JSONObject = [
+      "provider": (subject.provider?.text).map(JSON.string),
+      "env": subject.env.map { .string($0.rawValue) },
+      "reference": subject.reference.map(JSON.string),
+      "idempotency_key": shown.key.map(JSON.string), "request": .object(shown.request),
+    ]
     output.show(records.record(.request, fields))
     return output.exit(0)
   }

@@ -294,10 +294,11 @@ final class Composition: Session {
       output.showState(state)
     }
     guard invocation.has(Keys.events) else { return }
-    var fields: JSONObject = ["provider": .string(provider), "env": .string(env.rawValue)]
-    fields["reference"] = subject.reference.map(JSON.string)
-    fields["state"] = .string(state)
-    fields["next_action"] = next?.json
+    let fields: JSONObject = [
+      "provider": .string(provider), "env": .string(env.rawValue),
+      "reference": subject.reference.map(JSON.string), "state": .string(state),
+      "next_action": next?.json,
+    ]
     output.show(event: records.record(.event, fields), within: try? settings.timeout())
   }
 

@@ -31,20 +31,16 @@ struct Page {
   private var quoted: String? { page.side == nil ? nil : quote }
 
   var fields: JSONObject {
-    var fields: JSONObject = [
+    [
       "code": .string(page.code), "subject": .string(page.subject.rawValue),
+      "provider": provider.map(JSON.string),
+      "exit": page.kind.map { .integer(Int($0.exitStatus)) },
+      "provider_error": page.provider.map(JSON.string), "meaning": .string(page.meaning),
+      "advice": page.advice.isEmpty ? nil : .string(page.advice),
+      "side": (page.side?.rawValue).map(JSON.string),
+      "retry": (page.retry?.text).map(JSON.string), "tell_payer": page.payer.map(JSON.string),
+      "quote": quoted.map(JSON.string), "source": .string(page.source),
     ]
-    fields["provider"] = provider.map(JSON.string)
-    fields["exit"] = page.kind.map { .integer(Int($0.exitStatus)) }
-    fields["provider_error"] = page.provider.map(JSON.string)
-    fields["meaning"] = .string(page.meaning)
-    if !page.advice.isEmpty { fields["advice"] = .string(page.advice) }
-    fields["side"] = (page.side?.rawValue).map(JSON.string)
-    fields["retry"] = (page.retry?.text).map(JSON.string)
-    fields["tell_payer"] = page.payer.map(JSON.string)
-    fields["quote"] = quoted.map(JSON.string)
-    fields["source"] = .string(page.source)
-    return fields
   }
 }
 
