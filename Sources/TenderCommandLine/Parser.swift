@@ -238,13 +238,6 @@ package struct TypedOptions: Sendable {
   }
 }
 
-extension Suggestion {
-  /// Returns a hint to the name that was probably meant, else another hint.
-  package static func hint(for typed: String, among names: [String], else hint: String) -> String {
-    nearest(to: typed, among: names).map { "did you mean \($0)?" } ?? hint
-  }
-}
-
 extension Fault {
   /// An option that no command has. The hint names the page of the command before it.
   fileprivate static func unknownOption(

@@ -230,13 +230,12 @@ extension Fault {
     _ value: String,
     among names: [String]
   ) -> Fault {
-    let nearest = Suggestion.nearest(to: value, among: names)
+    let some = "one of \(names.prefix(6).joined(separator: ", "))"
     return Fault(
       .pending,
       code: "not_offered",
       "\(option) \(value.quotedForMessage) is not among the \(names.count) that are offered",
-      hint: nearest.map { "did you mean \($0)?" }
-        ?? "one of \(names.prefix(6).joined(separator: ", "))"
+      hint: Suggestion.hint(for: value, among: names, else: some)
     )
   }
 }

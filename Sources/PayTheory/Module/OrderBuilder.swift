@@ -25,7 +25,7 @@ extension OptionReader {
   func token(_ reference: Reference, instrument: Instrument) throws(Fault) -> TokenOrder {
     let payor = try payor()
     if !payor.members.isEmpty, invocation.has(Keys.payorID) {
-      throw .badOptions("--payor and --payor-id exclude each other", hint: "give one of them")
+      throw .exclusive("--payor and --payor-id")
     }
     var order = TokenOrder(reference: reference, instrument: instrument)
     order.payor = payor

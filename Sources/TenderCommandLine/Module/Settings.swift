@@ -61,11 +61,11 @@ package final class Settings {
     profileName = invocation[Keys.profile] ?? environment["TENDER_PROFILE"] ?? config.defaultProfile
     if let profileName {
       guard let found = config.profiles[profileName] else {
-        let nearest = Suggestion.nearest(to: profileName, among: config.profiles.keys.sorted())
+        let names = config.profiles.keys.sorted()
         throw .usage(
           "unknown_profile",
           "no profile \(profileName.quotedForMessage) in the configuration",
-          nearest.map { "did you mean \($0)?" } ?? "see: tender help files"
+          Suggestion.hint(for: profileName, among: names, else: "see: tender help files")
         )
       }
       try config.check(profileName, modules)

@@ -75,7 +75,7 @@ struct BatchCommand: CommandWork {
       )
     }
     if csv != nil, !invocation.operands.isEmpty {
-      throw .badOptions("--csv and FILE exclude each other", hint: "give one of them")
+      throw .exclusive("--csv and FILE")
     }
     if csv == nil, invocation.has(Keys.map) {
       throw .badOptions("--map needs --csv", hint: "add --csv FILE, or leave it out")

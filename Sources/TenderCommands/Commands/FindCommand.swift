@@ -173,7 +173,7 @@ extension JournalCommands {
   ) throws(Fault) -> Shown {
     let given = try invocation.value(Keys.limit)
     if given != nil, invocation.has(Keys.all) {
-      throw .badOptions("--limit and --all exclude each other", hint: "give one of them")
+      throw .exclusive("--limit and --all")
     }
     let isAll = invocation.has(Keys.all) || !output.isTable
     let limit = given ?? (isAll ? Int.max : Self.rowLimit)

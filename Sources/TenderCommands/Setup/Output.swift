@@ -55,10 +55,7 @@ final class Output {
     if invocation.has(Keys.json), let output = invocation[Keys.output],
       !["jsonl", "json"].contains(output)
     {
-      throw .badOptions(
-        "--json and --output \(output) exclude each other",
-        hint: "give one of them"
-      )
+      throw .exclusive("--json and --output \(output)")
     }
     if let text = environment["TENDER_OUTPUT"], !["auto", "table", "jsonl", "json"].contains(text) {
       throw .badValue("TENDER_OUTPUT", text, hint: "it is one of auto, table, jsonl, json")
@@ -85,10 +82,7 @@ final class Output {
       )
     }
     guard !invocation.has(Keys.quiet) || !invocation.has(Keys.verbose) else {
-      throw .badOptions(
-        "--quiet and --verbose exclude each other",
-        hint: "give one of them"
-      )
+      throw .exclusive("--quiet and --verbose")
     }
     isQuiet = invocation.has(Keys.quiet)
     isVerbose = invocation.has(Keys.verbose)

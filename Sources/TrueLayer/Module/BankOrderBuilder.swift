@@ -13,10 +13,7 @@ extension OptionReader {
     case (let id?, nil): return (id, .payment)
     case (nil, let id?): return (id, .mandate)
     default:
-      throw .badOptions(
-        "--payment-id and --mandate-id exclude each other",
-        hint: "give one of them"
-      )
+      throw .exclusive("--payment-id and --mandate-id")
     }
   }
 
