@@ -23,7 +23,7 @@ struct ExampleModule: ProviderModule {
   }
 
   var section: ConfigurationSection {
-    ConfigurationSection([.init("access_key", .credential(isSecret: true))])
+    ConfigurationSection([.init("access_key", .secret)])
   }
 
   var capabilities: [Capability] { [Capability("transact", "pays by example")] }

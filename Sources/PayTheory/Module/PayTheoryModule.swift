@@ -75,9 +75,9 @@ package struct PayTheoryModule: ProviderModule {
   package var section: ConfigurationSection {
     ConfigurationSection([
       // The key is in every web page that takes cards.
-      .init("api_key", .credential(isSecret: false)),
-      .init("merchant_uid", .credential(isSecret: false)),
-      .init("secret_key", .credential(isSecret: true)),
+      .init("api_key", .credential),
+      .init("merchant_uid", .credential),
+      .init("secret_key", .secret),
       .init("two_step", .value) { value in
         value.truth == nil ? .init("is neither true nor false") : nil
       },

@@ -131,7 +131,7 @@ package final class Settings {
       for key in module.section.keys where key.isPlain {
         let variable = "TENDER_\(name)_\(key.name)".uppercased()
         guard let text = environment[variable] else { continue }
-        let value = key.isText ? .string(text) : JSONReader.read(text)
+        let value = key.kind == .text ? .string(text) : JSONReader.read(text)
         let problem: ConfigurationSection.Problem? =
           if let value { key.problem(value) } else { .init("is not JSON") }
         guard let value, problem == nil else {

@@ -82,10 +82,8 @@ package struct TrueLayerModule: ProviderModule {
 
   package var section: ConfigurationSection {
     ConfigurationSection([
-      .init("client_id", .credential(isSecret: false)),
-      .init("client_secret", .credential(isSecret: true)),
-      .init("key_id", .credential(isSecret: false)),
-      .init("private_key", .credential(isSecret: true)),
+      .init("client_id", .credential), .init("client_secret", .secret),
+      .init("key_id", .credential), .init("private_key", .secret),
       .init("resource_token", .variable), .init("redirect_url"), .init("scope"),
     ])
   }
