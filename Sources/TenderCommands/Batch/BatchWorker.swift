@@ -131,8 +131,7 @@ struct BatchWorker: Sendable {
       composition.output.collect = { collected.append($0) }
       var exit: Int32 = 0
       if checks {
-        let check = try LineCheck(composition: composition).run()
-        collected = [composition.records.record(.check, check)]
+        collected = [try LineCheck(composition: composition).run()]
       } else {
         do throws(Fault) {
           exit = try Action.run(composition)

@@ -75,9 +75,7 @@ extension JournalCommands {
     composition.signals.hold()
     if invocation.has(Keys.finish) { try composition.refuseReadOnly() }
     guard !invocation.has(Keys.all) else { return try resumeAll() }
-    let handle = try invocation.handle()
-    composition.subject.reference = handle
-    let target = try composition.target(of: handle)
+    let (target, handle) = try composition.namedTarget()
     composition.subject.take(target)
     guard let found = target.payment else { throw .unknownHandle(handle) }
     let payment = try refund(in: found) ?? found
@@ -241,9 +239,7 @@ extension JournalCommands {
     }
     try composition.refuseReadOnly()
     composition.signals.hold()
-    let handle = try invocation.handle()
-    composition.subject.reference = handle
-    let target = try composition.target(of: handle)
+    let (target, handle) = try composition.namedTarget()
     composition.subject.take(target)
     guard let found = target.payment else { throw .unknownHandle(handle) }
     let chosen = try invocation.value(Keys.operation)

@@ -124,12 +124,7 @@ extension JournalCommands {
   }
 
   private func show(_ checks: [(outcome: String, detail: String)]) {
-    let shown = checks.map { outcome, detail in
-      records.record(
-        .check,
-        ["name": "journal", "outcome": .string(outcome), "detail": .string(detail)]
-      )
-    }
+    let shown = checks.map { records.check("journal", $0.detail, outcome: $0.outcome) }
     output.show(shown, columns: ["name", "outcome", "detail"])
   }
 

@@ -46,12 +46,7 @@ struct LearnCommand: CommandWork {
       output.put(words.joined())
       return output.exit(0)
     }
-    for (text, detail) in lesson.faults {
-      let fields: JSONObject = [
-        "name": .string(text), "outcome": "ok", "detail": .string(detail),
-      ]
-      output.show(records.record(.check, fields))
-    }
+    for (text, detail) in lesson.faults { output.show(records.check(text, detail)) }
     return output.exit(0)
   }
 

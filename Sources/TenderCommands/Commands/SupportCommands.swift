@@ -206,10 +206,7 @@ struct SupportCommands: CommandWork {
     )
     let ahead = try Ledger(path: composition.servedWorld().ledgerPath).advance(by: time)
     let now = SystemClock(interruption: composition.signals).now + ahead
-    let fields: JSONObject = [
-      "name": "clock", "outcome": "ok", "detail": .string(Timestamp.text(now)),
-    ]
-    output.show(records.record(.check, fields))
+    output.show(records.check("clock", Timestamp.text(now)))
     return output.exit(0)
   }
 
@@ -392,8 +389,7 @@ struct SupportCommands: CommandWork {
     let detail =
       Environment.exists(config.path)
       ? "\(config.path): \(config.profiles.count) profiles" : "there is no \(config.path)"
-    let fields: JSONObject = ["name": "config", "outcome": "ok", "detail": .string(detail)]
-    output.show(records.record(.check, fields))
+    output.show(records.check("config", detail))
     return output.exit(0)
   }
 }

@@ -192,9 +192,7 @@ struct WriteCommands: CommandWork {
   private func target() throws(Fault) -> (target: Target, handle: String) {
     var (target, handle): (Target, String)
     if case .changes = invocation.command.work {
-      handle = try invocation.handle()
-      composition.subject.reference = handle
-      target = try composition.target(of: handle)
+      (target, handle) = try composition.namedTarget()
       composition.subject.reference = target.payment?.reference.text ?? handle
       // The journal comes before environment and profile, which a person may not expect.
       if let payment = target.payment, let named = try composition.settings.provider(),

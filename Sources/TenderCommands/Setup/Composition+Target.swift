@@ -38,6 +38,13 @@ extension Composition {
       .first { $0.reference == reference }
   }
 
+  /// Returns the target of the one reference or id that the command names, and that name.
+  func namedTarget() throws(Fault) -> (target: Target, handle: String) {
+    let handle = try invocation.handle()
+    subject.reference = handle
+    return (try target(of: handle), handle)
+  }
+
   /// Returns the target of a reference or id: options, else the journal, else as `target`.
   ///
   /// Throws `conflict` if the journal has several and the options do not choose.

@@ -175,6 +175,14 @@ struct Records {
     modules.first { $0.name == provider }?.inKeyOrder(result) ?? result
   }
 
+  /// The record of one check, with its outcome: `ok`, `warn` or `fail`.
+  func check(_ name: String, _ detail: String, outcome: String = "ok") -> Record {
+    record(
+      .check,
+      ["name": .string(name), "outcome": .string(outcome), "detail": .string(detail)]
+    )
+  }
+
   /// A record of any other kind.
   func record(_ kind: Record.Kind, _ members: JSONObject) -> Record {
     var fields: JSONObject = ["command": .string(command)]
