@@ -129,6 +129,11 @@ package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// Returns a member's text; nil if it is not a string.
   package func text(_ key: String) -> String? { self[key]?.text }
 
+  /// Returns the value at a path such as `result.body.amount`; nil without one.
+  package func value(at path: String) -> JSON? {
+    path.split(separator: ".").reduce(JSON.object(self)) { $0?[String($1)] }
+  }
+
   /// Returns the same members, with those in `names` first and in that order.
   package func ordered(by names: [String]) -> JSONObject {
     // Nearly all are in order.

@@ -168,20 +168,14 @@ package struct OptionReader {
         try refuseCards(member.value)
       }
     case .array(let elements): for element in elements { try refuseCards(element) }
-    case .string(let text): try refuseCard(text)
-    case .integer(let number): try refuseCard(String(number))
-    case .number(let text): try refuseCard(text)
-    case .bool, .null: break
+    case .string, .integer, .number, .bool, .null:
+      guard let text = value.plainText, Redactor.holdsCardNumber(text) else { return }
+      throw .usage(
+        "card_number_in_metadata",
+        "the metadata holds something that looks like a card number",
+        "leave it out: metadata is stored and shown"
+      )
     }
-  }
-
-  private static func refuseCard(_ text: String) throws(Fault) {
-    guard Redactor.holdsCardNumber(text) else { return }
-    throw .usage(
-      "card_number_in_metadata",
-      "the metadata holds something that looks like a card number",
-      "leave it out: metadata is stored and shown"
-    )
   }
 
   /// The two sides of `NAME=VALUE`.

@@ -1,3 +1,4 @@
+internal import TenderEngine
 package import TenderModel
 
 /// Records as rows of a CSV file (RFC 4180): commas, quotes if needed, lines that end with CR and LF.
@@ -25,19 +26,13 @@ package enum RecordCSV {
     let currency = record.fields.text("currency").flatMap(Currency.init(code:))
     return row(
       columns.map { path in
-        let names = path.split(separator: ".").map(String.init)
-        let value = names.reduce(JSON.object(object) as JSON?) { $0?[$1] }
-        switch value {
-        case nil, .null: return ""
-        case .string(let text): return quoted(harmless(Printable.text(text)))
-        case .integer(let number):
-          guard let currency, TableCell.isMoney(names.last ?? "") else { return String(number) }
+        guard let value = object.value(at: path), value != .null else { return "" }
+        let name = path.split(separator: ".").last.map(String.init) ?? ""
+        if let text = value.text { return quoted(harmless(Printable.text(text))) }
+        if case .integer(let number) = value, let currency, TableCell.isMoney(name) {
           return Money(minorUnits: number, currency: currency).decimalText
-        case .number(let text): return text
-        case .bool(let truth): return String(truth)
-        case .array(let list): return quoted(JSONWriter.text(.array(list)))
-        case .object(let object): return quoted(JSONWriter.text(.object(object)))
         }
+        return value.plainText ?? quoted(JSONWriter.text(value))
       }
     )
   }

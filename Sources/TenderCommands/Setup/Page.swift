@@ -189,9 +189,7 @@ extension Explanation {
   /// Whether the result has this term at the path of the page.
   fileprivate func isReason(in result: JSONObject) -> Bool {
     guard let path else { return false }
-    let value = path.split(separator: ".").reduce(JSON.object(result) as JSON?) {
-      $0?[String($1)]
-    }
+    let value = result.value(at: path)
     let words = value?.array?.compactMap(\.text) ?? [value?.text].compactMap(\.self)
     return words.contains(code) || provider.map(words.contains) == true
   }
