@@ -45,10 +45,7 @@ extension Fault {
       case 404: (.notFound, "\(noun)_not_found", "\(noun)NotFound", "check the id, and --env")
       case 409, 422: (.conflict, "generic_conflict", "generic", "look at it first")
       case 400 where problem.fragment == "invalid-state":
-        (
-          .conflict, "generic_conflict", "generic",
-          "its state forbids it"
-        )
+        (.conflict, "generic_conflict", "generic", "its state forbids it")
       case 429: (.providerError, "generic_rate_limited", "generic", "try again later")
       case 500...: (.providerError, "server_error", "serverError", "try again later")
       default: (.rejected, "generic_rejected", "generic", "change what is named")

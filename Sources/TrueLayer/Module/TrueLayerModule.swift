@@ -90,17 +90,14 @@ package struct TrueLayerModule: ProviderModule {
 
   /// Without a bank: nobody plays the payer at a sandbox.
   package var cases: [[String]] {
-    let payee = ["--beneficiary-name", "Ben", "--sort-code", "56-00-29", "--account-number"]
-    let user = ["--user", "name=Remi Terr", "--user", "email=remi@example.com"]
-    let payment =
-      ["transact", "--amount", "10"] + payee + ["26207729"] + user + [
-        "--country", "GB", "--reference",
-      ]
+    let both = [
+      "--beneficiary-name", "Ben", "--sort-code", "56-00-29", "--account-number", "26207729",
+      "--user", "name=Remi Terr", "--user", "email=remi@example.com", "--country", "GB",
+      "--reference",
+    ]
+    let payment = ["transact", "--amount", "10"] + both
     let mandate =
-      ["transact", "--mandate", "--max-individual", "10", "--limit", "month:20"] + payee + [
-        "26207729"
-      ]
-      + user + ["--country", "GB", "--reference"]
+      ["transact", "--mandate", "--max-individual", "10", "--limit", "month:20"] + both
     return [
       payment + ["REF-1"], ["payment-status", "REF-1"], ["cancel", "REF-1"],
       ["payment-status", "--id=00000000-0000-0000-0000-000000000000"], mandate + ["REF-2"],
@@ -119,20 +116,19 @@ package struct TrueLayerModule: ProviderModule {
     let setup = ProviderSettings(session, name, env)
     let configuration = try setup.configuration()
     let isInProcess = env == .simulator && configuration.apiBase == nil
-    return TrueLayerProvider(
-      TrueLayerContext(
-        configuration: configuration,
-        options: try setup.options(),
-        http: try session.exchanges(inProcess: isInProcess).http,
-        redirects: session.redirects(to: configuration.redirectURL, simulated: isInProcess),
-        guide: BankGuide(session, env, hasPayer: !isInProcess),
-        clock: session.clock,
-        randomness: try session.randomness(),
-        interruption: session.signals.atTheBank,
-        redactor: session.redactor,
-        tokens: session.shared { AccessTokens() }
-      )
+    var context = TrueLayerContext(
+      configuration: configuration,
+      options: try setup.options(),
+      http: try session.exchanges(inProcess: isInProcess).http,
+      redirects: session.redirects(to: configuration.redirectURL, simulated: isInProcess),
+      guide: BankGuide(session, env, hasPayer: !isInProcess),
+      clock: session.clock,
+      randomness: try session.randomness(),
+      interruption: session.signals.atTheBank,
+      redactor: session.redactor
     )
+    context.tokens = session.shared { AccessTokens() }
+    return TrueLayerProvider(context)
   }
 
   package func order(
