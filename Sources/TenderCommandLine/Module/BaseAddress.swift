@@ -1,12 +1,14 @@
 package import TenderModel
 internal import TenderSystem
 
-extension Settings {
-  /// Returns a base address from the environment. Its scheme, host and port replace those of a provider.
+extension ProviderSettings {
+  /// Returns a base address by the end of its variable's name, such as `api_url`. Its scheme, host and port
+  /// replace those of the provider.
   ///
   /// Throws `usage` for anything else, and for an address outside of this machine without encryption.
-  package func base(_ variable: String, _ schemes: [String]) throws(Fault) -> String? {
-    guard let text = environment[variable] else { return nil }
+  package func base(_ key: String, _ schemes: [String]) throws(Fault) -> String? {
+    let variable = variable(key)
+    guard let text = session.environment[variable] else { return nil }
     guard let address = WebAddress(text), schemes.contains(address.scheme),
       address.target.isEmpty || address.target == "/"
     else {

@@ -119,9 +119,7 @@ package struct ConfigurationSection: Sendable {
 
   package var credentials: [String] { keys.filter { !$0.isPlain }.map(\.name) }
 
-  func isSecret(_ name: String) -> Bool { keys.contains { $0.kind == .secret && $0.name == name } }
-
   func holdsSecret(_ section: JSONObject) -> Bool {
-    section.members.contains { isSecret($0.key) }
+    keys.contains { $0.kind == .secret && section[$0.name] != nil }
   }
 }

@@ -27,7 +27,7 @@ package struct ProviderSettings {
   /// Throws `usage` if its source cannot be read, and the fault of a signal.
   package func credential(_ key: String) throws(Fault) -> String? {
     let found = try session.settings.credential(name.text, key, session.signals)
-    if let found, session.settings.isHidden(name.text, key) {
+    if let found, session.settings.definition(name.text, key)?.isHidden == true {
       try session.invocation.check(secret: found) { session.redactor.learn($0) }
     }
     return found ?? simulated.text(key)
@@ -44,13 +44,6 @@ package struct ProviderSettings {
       session.redactor.learn(text)
       return SharedSecret(text)
     }
-  }
-
-  /// Returns a base address by the end of its variable's name, such as `api_url`.
-  ///
-  /// Throws `usage` for anything except one of these schemes, a host and a port.
-  package func base(_ key: String, _ schemes: [String]) throws(Fault) -> String? {
-    try session.settings.base(variable(key), schemes)
   }
 
   /// The name of a variable: `TENDER_PROVIDER_KEY`.
