@@ -216,7 +216,7 @@ package struct Program {
     let now = SystemClock(interruption: NeverInterrupted()).now
     let note = Records(command: "tender", now: now)
       .record(.note, ["level": "warning", "text": .string(why)])
-    Console.write(isJSON ? Output.line(note) + "\n" : "tender: \(why)\n", to: 2)
+    Console.write(isJSON ? RecordLine.text(note) + "\n" : "tender: \(why)\n", to: 2)
     return Fault.Kind.state.exitStatus
   }
 
@@ -229,12 +229,7 @@ package struct Program {
       "compiler": build.flatMap { $0.compiler.isEmpty ? nil : .string($0.compiler) },
       "libraries": build.map { _ in .object(Libraries.versions()) },
     ]
-    guard let invocation,
-      !Output.isTable(
-        option: invocation.has(Keys.json) ? "jsonl" : invocation[Keys.output],
-        environment
-      )
-    else {
+    guard let invocation, !Output.isTable(option: invocation.format, environment) else {
       var lines = ["tender \(Catalogue.version)"]
       for name in ["commit", "compiler"] {
         lines += fields.text(name).map { ["\(name) \($0)"] } ?? []
@@ -244,7 +239,7 @@ package struct Program {
     }
     let now = SystemClock(interruption: NeverInterrupted()).now
     let record = Records(command: "version", now: now).record(.version, fields)
-    return put(Output.line(record) + "\n", isJSON: true)
+    return put(RecordLine.text(record) + "\n", isJSON: true)
   }
 
   /// Whether to print tables before the arguments are parsed. Even a usage error is a JSON line if JSON was

@@ -214,6 +214,13 @@ extension Invocation {
     return operands.contains { !$0.contains("*") } || !given(among: names).isEmpty
   }
 
+  /// Throws `usage` if one of some options is given, which have no effect beside another one.
+  func refuse<Value>(_ keys: [any OptionKey], with other: Key<Value>) throws(Fault) {
+    guard let name = given(among: keys).first?.name else { return }
+    let problem = "--\(name) cannot be used with --\(other.option.name)"
+    throw .badOptions(problem, hint: "leave one of them out")
+  }
+
   /// The one reference or id of a command.
   ///
   /// Throws `usage` for none, several, or `-`, which means many.
