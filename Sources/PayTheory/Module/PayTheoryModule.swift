@@ -166,8 +166,20 @@ package struct PayTheoryModule: ProviderModule {
       )
     }
     let options = OptionReader(invocation, currency: currency)
-    let amount = try options.amount()
-    var order = try options.payment(reference, amount)
+    var order = PaymentOrder(reference: reference, amount: try options.amount())
+    order.fee = try options.money(Keys.fee)
+    order.feeMode = try invocation.value(Keys.feeMode) ?? .merchant
+    order.storedMethod = invocation[Keys.token]
+    order.stopsAtConfirmation = invocation.has(Keys.hold) || invocation.has(Keys.confirmation)
+    order.payor = try options.payor()
+    order.payorID = invocation[Keys.payorID]
+    order.metadata = try options.metadata()
+    for key in Keys.stored {
+      if let text = invocation[key] { order.stored[key.option.member] = .string(text) }
+    }
+    order.paymentParameters = invocation[Keys.paymentParameters]
+    order.sendsReceipt = invocation.has(Keys.sendReceipt)
+    order.receiptDescription = invocation[Keys.receiptDescription]
     order.instrument = try instrument(session, env, for: order)
     return order
   }
@@ -177,15 +189,20 @@ package struct PayTheoryModule: ProviderModule {
     _ session: any Session,
     _ env: Env
   ) throws(Fault) -> TokenOrder {
-    if try session.invocation.value(Keys.method) == .cash { throw .cashToken }
-    guard let instrument = try instrument(session, env, for: nil) else {
+    let invocation = session.invocation
+    if try invocation.value(Keys.method) == .cash { throw .cashToken }
+    guard let instrument = try instrument(session, env, for: nil), instrument.method != .cash else {
       throw .cashToken
     }
-    if case .cash = instrument { throw .cashToken }
-    return try OptionReader(session.invocation, currency: currency).token(
-      reference,
-      instrument: instrument
-    )
+    let options = OptionReader(invocation, currency: currency)
+    var order = TokenOrder(reference: reference, instrument: instrument)
+    order.payor = try options.payor()
+    if !order.payor.members.isEmpty, invocation.has(Keys.payorID) {
+      throw .exclusive("--payor and --payor-id")
+    }
+    order.payorID = invocation[Keys.payorID]
+    order.metadata = try options.metadata()
+    return order
   }
 
   /// Returns the instrument to charge or to store. Credentials are checked before the operator is asked.
@@ -286,5 +303,24 @@ package struct PayTheoryModule: ProviderModule {
       return ["type": .string(type), "body": .object(body.ordered(by: names))]
     }
     return result.ordered(by: ResultShape.names("receipt_number", in: Self.shapes) ?? [])
+  }
+}
+
+extension OptionReader {
+  fileprivate func payor() throws(Fault) -> JSONObject {
+    let payor = try fields(Keys.payor, among: Keys.payorFields)
+    do throws(Fault) {
+      _ = try Address(
+        postalCode: payor.text("postal_code"),
+        country: payor.text("country")
+      ).checked()
+    } catch {
+      throw .usage(
+        "bad_value",
+        error.message.replacing("the instrument's ", with: "--payor "),
+        "such as --payor country=US --payor postal_code=45202"
+      )
+    }
+    return payor
   }
 }
