@@ -20,7 +20,7 @@ struct FlowRunner {
     var flow = AuthorizationFlow(
       listens: visit != nil,
       retries: context.options.retries,
-      hasBegun: hasBegun
+      starts: hasBegun ? 1 : 0
     )
     let patience = Patience(context)
     var current = resource
