@@ -26,7 +26,7 @@ struct ExampleModule: ProviderModule {
     ConfigurationSection([.init("access_key", .secret)])
   }
 
-  var capabilities: [Capability] { [Capability("transact", "pays by example")] }
+  var capabilities: [Capability] { [Capability("transact", true, "pays by example")] }
 
   var explanations: [Explanation] {
     [
