@@ -95,7 +95,6 @@ struct Records {
     return fields
   }
 
-  /// An entry of `operations`.
   private static func object(_ operation: Operation) -> JSONObject {
     let status = operation.isUnknown ? Status.unknown.rawValue : operation.state.name.rawValue
     return [
@@ -152,7 +151,6 @@ struct Records {
     return Record(.journalEntry, fields)
   }
 
-  /// An entry of `history`.
   private static func object(_ entry: HistoryEntry) -> JSONObject {
     [
       "at": .string(Timestamp.text(entry.at)),
