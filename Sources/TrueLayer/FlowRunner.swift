@@ -190,12 +190,9 @@ struct FlowRunner {
       about: resource.kind
     )
     do throws(Fault) {
-      try Resource(
-        kind: resource.kind,
-        id: resource.id,
-        body: answer.body,
-        traceID: answer.traceID
-      ).check(against: progress.payment)
+      var answered = resource
+      (answered.body, answered.traceID) = (answer.body, answer.traceID)
+      try answered.check(against: progress.payment)
     } catch {
       throw permits == nil ? error : error.afterSending
     }
