@@ -34,9 +34,7 @@ extension Composition {
     return transport
   }
 
-  func exchangesAhead() throws(Fault) -> (
-    most: Int, make: @Sendable () -> (http: any HTTPExchange, sockets: any SocketExchange)
-  )? {
+  func exchangesAhead() throws(Fault) -> (most: Int, make: @Sendable () -> Exchanges)? {
     // A simulated or traced line has a separate transport.
     guard let jobs = shared.batch?.jobs, jobs > 1, !isDryRun, simulatorOptions.isEmpty,
       invocation[Keys.trace] == nil
@@ -47,9 +45,7 @@ extension Composition {
 
   /// Returns the transport of requests: the simulator in this process, or the network. It is traced if
   /// requested.
-  func exchanges(
-    inProcess: Bool
-  ) throws(Fault) -> (http: any HTTPExchange, sockets: any SocketExchange) {
+  func exchanges(inProcess: Bool) throws(Fault) -> Exchanges {
     isInProcess = inProcess
     if isDryRun { return (Unreachable(), Unreachable()) }
     var http: any HTTPExchange

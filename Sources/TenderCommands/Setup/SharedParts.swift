@@ -1,4 +1,5 @@
 private import Synchronization
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 internal import TenderSimulator
@@ -7,7 +8,7 @@ internal import TenderSystem
 /// The open files and connections that the lines of one thread of a batch share.
 final class SharedParts {
   var journals: [String: any Journal] = [:]
-  var networks: [String: (http: any HTTPExchange, sockets: any SocketExchange)] = [:]
+  var networks: [String: Exchanges] = [:]
   var simulators: [String: InProcessSimulator] = [:]
   private var clock: SimulatedClock?
   private var folders: Set<String> = []
