@@ -27,15 +27,13 @@ extension Catalogue {
   private static let others: [any OptionKey] =
     [
       Keys.refundReference, Keys.by, Keys.groupBy, Keys.shard, Keys.since, Keys.until, Keys.before,
-      Keys.status,
-      Keys.outcome, Keys.operation, Keys.finish, Keys.reason, Keys.lastFour, Keys.customer,
-      Keys.limit, Keys.orderBy, Keys.duplicates, Keys.traceID, Keys.failure, Keys.all, Keys.online,
-      Keys.jobs, Keys.rate, Keys.resume,
-      Keys.csv, Keys.map, Keys.check, Keys.ordered, Keys.stopOnError, Keys.junit, Keys.list,
-      Keys.receipt, Keys.port,
-      Keys.envFile, Keys.trustKey, Keys.retain, Keys.exit, Keys.unmatched, Keys.follow,
-      Keys.idempotencyKey, Keys.newAttempt, Keys.allowPartial, Keys.wait, Keys.interval,
-      Keys.expect, Keys.events, Keys.dryRun, Keys.id,
+      Keys.status, Keys.outcome, Keys.operation, Keys.finish, Keys.reason, Keys.lastFour,
+      Keys.customer, Keys.limit, Keys.orderBy, Keys.duplicates, Keys.traceID, Keys.failure,
+      Keys.all, Keys.online, Keys.jobs, Keys.rate, Keys.resume, Keys.csv, Keys.map, Keys.check,
+      Keys.ordered, Keys.stopOnError, Keys.junit, Keys.list, Keys.receipt, Keys.port, Keys.envFile,
+      Keys.trustKey, Keys.retain, Keys.exit, Keys.unmatched, Keys.follow, Keys.idempotencyKey,
+      Keys.newAttempt, Keys.allowPartial, Keys.wait, Keys.interval, Keys.expect, Keys.events,
+      Keys.dryRun, Keys.id,
     ] + simulation
 
   private static let general: [any OptionKey] = [

@@ -9,11 +9,9 @@ package enum RecordCSV {
   /// The columns of payments. They are always the same, and unused ones are empty.
   package static let payments = [
     "line", "provider", "env", "reference", "attempt", "replayed", "id", "status",
-    "provider_status",
-    "final", "amount", "requested_amount", "captured_amount", "released_amount", "voided_amount",
-    "refunded_amount", "refunding_amount", "returned_amount", "currency", "original", "source",
-    "brand", "last_four",
-    "created_at", "updated_at", "error.code",
+    "provider_status", "final", "amount", "requested_amount", "captured_amount", "released_amount",
+    "voided_amount", "refunded_amount", "refunding_amount", "returned_amount", "currency",
+    "original", "source", "brand", "last_four", "created_at", "updated_at", "error.code",
     "error.message", "group",
   ]
 

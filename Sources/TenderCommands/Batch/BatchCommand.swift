@@ -52,8 +52,7 @@ extension Action {
     operands: [.init("FILE", optional: true, completion: .files)],
     options: [
       Keys.csv, Keys.map, Keys.check, Keys.jobs, Keys.rate, Keys.shard, Keys.resume, Keys.ordered,
-      Keys.stopOnError,
-      Keys.junit,
+      Keys.stopOnError, Keys.junit,
     ] + Catalogue.simulation,
     exits: [.partial, .pending, .unknown, .state, .refused, .interrupted, .terminated, .hungUp],
     // Each of its lines may name files, addresses and readers.

@@ -10,8 +10,7 @@ extension Action {
   private static let ofLookUps: [Fault.Kind] = [
     .declined, .auth, .notFound, .conflict, .rejected, .unknown, .notSent, .providerError,
     .cancelled, .expired, .partial, .unsupported, .state, .unexpected, .partPaid, .interrupted,
-    .terminated,
-    .hungUp,
+    .terminated, .hungUp,
   ]
 
   static let paymentStatus = Command(
