@@ -143,10 +143,9 @@ package struct Creation: Sendable {
       ]
     }
     guard let name = try name() else {
-      throw .usage(
-        "missing_option",
+      throw .missingOption(
         "the payee is missing: --beneficiary-name",
-        "with --sort-code and --account-number, or --iban; or give --merchant-account"
+        hint: "with --sort-code and --account-number, or --iban; or give --merchant-account"
       )
     }
     return [
@@ -193,10 +192,9 @@ package struct Creation: Sendable {
       )
       return ["type": "iban", "iban": .string(compact)]
     default:
-      throw .usage(
-        "missing_option",
+      throw .missingOption(
         "the payee's account is missing, or given twice",
-        "give --sort-code and --account-number, or --iban"
+        hint: "give --sort-code and --account-number, or --iban"
       )
     }
   }
@@ -303,10 +301,9 @@ package struct Creation: Sendable {
 
   private func constraints() throws(Fault) -> JSONObject {
     guard let most = maximumIndividual, (1...100_000_000).contains(most) else {
-      throw .usage(
-        "missing_option",
+      throw .missingOption(
         "a mandate needs --max-individual, the most that one payment may take",
-        "such as --max-individual 100.00"
+        hint: "such as --max-individual 100.00"
       )
     }
     let periodic = try periodicLimits(atLeast: most)
@@ -366,10 +363,9 @@ package struct Creation: Sendable {
     var mandate: JSONObject = ["type": .string(mandateType)]
     if mandateType == "commercial" {
       guard let useCase, Self.useCases.contains(useCase) else {
-        throw .usage(
-          "missing_option",
+        throw .missingOption(
           "a commercial mandate needs --use-case",
-          "one of \(Self.useCases.joined(separator: ", "))"
+          hint: "one of \(Self.useCases.joined(separator: ", "))"
         )
       }
       mandate["use_case"] = .string(useCase)
