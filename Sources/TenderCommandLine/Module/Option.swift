@@ -148,14 +148,24 @@ package final class Option: Sendable {
 
 /// Options by the section of help that lists them.
 extension Option {
+  /// An option of the section Money.
   package static func money(_ text: String) -> Option { Option(.money, text) }
+  /// An option of the section Payment.
   package static func payment(_ text: String) -> Option { Option(.payment, text) }
+  /// An option of the section Instrument.
   package static func instrument(_ text: String) -> Option { Option(.instrument, text) }
+  /// An option of the section Bank payments and mandates.
   package static func bank(_ text: String) -> Option { Option(.bank, text) }
+  /// An option of the section Card present.
   package static func reader(_ text: String) -> Option { Option(.reader, text) }
+  /// An option of the section Filter.
   package static func filter(_ text: String) -> Option { Option(.filter, text) }
+  /// An option of the section Run.
   package static func server(_ text: String) -> Option { Option(.server, text) }
+  /// An option of the section Control.
   package static func control(_ text: String) -> Option { Option(.control, text) }
+  /// An option of the section Simulator.
   package static func simulator(_ text: String) -> Option { Option(.simulator, text) }
+  /// An option of the section General.
   package static func general(_ text: String) -> Option { Option(.general, text) }
 }

@@ -3,6 +3,7 @@ package import TenderModel
 
 /// The members of each kind of record, and its JSON Schema.
 package enum RecordSchema {
+  /// The version of the records.
   package static let version = 2
 
   /// One member of a record.

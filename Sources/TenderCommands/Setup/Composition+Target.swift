@@ -2,6 +2,10 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 
+extension RecordSubject {
+  mutating func take(_ target: Target) { (provider, env) = (target.module.name, target.env) }
+}
+
 /// Finds the provider and env of a command.
 extension Composition {
   /// The only provider with mandates, for a command about them; nil for any other command, or if there are

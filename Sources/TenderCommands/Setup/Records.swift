@@ -3,15 +3,6 @@ internal import TenderEngine
 internal import TenderJournal
 internal import TenderModel
 
-/// The provider, env and reference of a command, for the record of a later fault.
-struct RecordSubject {
-  var provider: ProviderName?
-  var env: Env?
-  var reference: String?
-  /// Whether it is part of a list. Then the journal must not be asked again while the list is read.
-  var isListed = false
-}
-
 extension RecordSubject {
   init(_ report: Report, isListed: Bool = false) {
     (provider, env, reference) = (report.provider, report.env, report.reference?.text)
@@ -22,8 +13,6 @@ extension RecordSubject {
     (provider, env, reference) = (payment.provider, payment.env, payment.reference.text)
     self.isListed = isListed
   }
-
-  mutating func take(_ target: Target) { (provider, env) = (target.module.name, target.env) }
 }
 
 /// Reports and faults as records. Their members have the order of `RecordSchema` (man/tender-jsonl.5).
