@@ -8,35 +8,29 @@ enum Reply {
   case plain(type: String, body: JSONObject)
   /// `{"type":T,"body":"<base64>","public_key":"<base64>"}`.
   case sealed(type: String, body: [UInt8], publicKey: [UInt8])
-  case failure(Fault)
 
-  /// Parses a message. Any text gives a reply.
-  init(_ text: String) {
+  /// Parses a message. Throws the error that it reports, and `provider_error` for one that cannot be read.
+  init(_ text: String) throws(Fault) {
     guard let message = JSONReader.read(text, duplicates: .refused)?.object else {
-      self = .failure(.socketError("an answer that is not JSON"))
-      return
+      throw .socketError("an answer that is not JSON")
     }
     if let errors = message["error"], errors != .null {
-      let joined = errors.array?.compactMap(\.text).joined() ?? errors.text ?? ""
-      self = .failure(Self.refusal(joined))
-      return
+      throw Self.refusal(errors.array?.compactMap(\.text).joined() ?? errors.text ?? "")
     }
     guard let type = message.text("type") else {
       let text = message.text("message")
       let why = text.map { "the gateway says \($0.quotedForMessage)" }
-      self = .failure(.socketError(why ?? "an answer without a type", text: text))
-      return
+      throw .socketError(why ?? "an answer without a type", text: text)
     }
-    if type == "error" {
-      self = .failure(Self.refusal(message["body"]?.text ?? ""))
-    } else if let body = message["body"]?.object {
+    if type == "error" { throw Self.refusal(message["body"]?.text ?? "") }
+    if let body = message["body"]?.object {
       self = .plain(type: type, body: body)
     } else if let body = message.text("body").flatMap(Base64.decode),
       let key = message.text("public_key").flatMap(Base64.decode)
     {
       self = .sealed(type: type, body: body, publicKey: key)
     } else {
-      self = .failure(.socketError("an answer whose body cannot be read"))
+      throw .socketError("an answer whose body cannot be read")
     }
   }
 
@@ -152,7 +146,7 @@ final class Conversation {
     _ write: (inout JSONWriter) -> Void
   ) throws(Fault) -> (type: String, body: [UInt8]) {
     let message = try sealed(action, write)
-    let permit = try progress.map { progress throws(Fault) in try Self.record(progress) }
+    let permit = try Self.permit(progress)
     do throws(Fault) {
       let deadline = Deadline(in: timeout, on: clock)
       try socket.send(message, permit, by: deadline)
@@ -170,10 +164,11 @@ final class Conversation {
     }
   }
 
-  /// Records that a request is about to be sent. Returns the permit to send it.
-  private static func record(_ progress: Progress) throws(Fault) -> SendPermit {
-    try progress.willSend()
-    return try progress.permit()
+  /// Records that a request is about to be sent. Returns the permit to send it; nil for one without
+  /// `progress`.
+  private static func permit(_ progress: Progress?) throws(Fault) -> SendPermit? {
+    try progress?.willSend()
+    return try progress?.permit()
   }
 
   /// Sends an encrypted request without a documented answer. With `progress`, it is recorded as sent first.
@@ -183,7 +178,7 @@ final class Conversation {
     _ write: (inout JSONWriter) -> Void
   ) throws(Fault) {
     let message = try sealed(action, write)
-    let permit = try progress.map { progress throws(Fault) in try Self.record(progress) }
+    let permit = try Self.permit(progress)
     hasTold = true
     do throws(Fault) {
       try socket.send(message, permit, by: Deadline(in: timeout, on: clock))
@@ -296,10 +291,7 @@ final class Conversation {
 
   private func receive(by deadline: Deadline) throws(Fault) -> Reply {
     switch try socket.receive(by: deadline) {
-    case .text(let text):
-      let reply = Reply(text)
-      if case .failure(let fault) = reply { throw fault }
-      return reply
+    case .text(let text): return try Reply(text)
     case .binary: throw .socketError("a binary message")
     case .closed: throw .sessionExpired
     }

@@ -41,10 +41,10 @@ struct Mutation {
 
   /// The text for the journal, without credentials and card data.
   var stored: String {
-    var kept: JSONObject = ["mutation": .string(name), "document": .string(document)]
-    kept["target"] = target.map(JSON.string)
-    kept["refunded"] = refunded.map(JSON.integer)
-    return JSONWriter.text(.object(kept))
+    JSONWriter.text([
+      "mutation": .string(name), "document": .string(document), "target": target.map(JSON.string),
+      "refunded": refunded.map(JSON.integer),
+    ])
   }
 
   // MARK: The requests

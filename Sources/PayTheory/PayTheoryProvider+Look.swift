@@ -123,13 +123,12 @@ extension PayTheoryProvider {
     // For a partial void, `made` is the replacement of the first transaction.
     func happened(isVoid: Bool, _ made: JSONObject?) -> Finding {
       let id = made.map { Transactions.id($0) }
-      var reversal: JSONObject = ["is_void": .bool(isVoid)]
-      reversal["transaction_id"] = id.map(JSON.string)
+      let reversal: JSON = ["is_void": .bool(isVoid), "transaction_id": id.map(JSON.string)]
       var outcome = Outcome(
         status: isVoid ? .cancelled : .refunded,
         id: id == receipt ? nil : id,
         amount: operation.amount,
-        result: ["reversal": .object(reversal)]
+        result: ["reversal": reversal]
       )
       outcome.isVoid = isVoid
       return .happened(outcome)

@@ -174,52 +174,40 @@ extension PayTheoryProvider {
       throw .usage("bad_amount", "the amount is too large", most)
     }
     guard order.amount.currency.code == "USD" else {
-      throw .usage(
-        "bad_currency",
-        "Pay Theory takes USD, not \(order.amount.currency.code)",
-        "leave --currency out"
-      )
+      let problem = "Pay Theory takes USD, not \(order.amount.currency.code)"
+      throw .usage("bad_currency", problem, "leave --currency out")
     }
     if order.payorID != nil, !order.payor.members.isEmpty {
-      throw .usage("bad_options", "--payor and --payor-id exclude each other", "give one of them")
+      throw .exclusive("--payor and --payor-id")
     }
     if order.stored["invoice_id"] != nil, order.stored["recurring_id"] != nil {
-      throw .usage(
-        "bad_options",
-        "--invoice-id and --recurring-id exclude each other",
-        "give one of them"
-      )
+      throw .exclusive("--invoice-id and --recurring-id")
     }
     try checkFee(order)
     if order.sendsReceipt, order.payor["email"] == nil,
       order.payorID == nil, order.storedMethod == nil
     {
-      throw .usage("bad_options", "--send-receipt needs an address", "add --payor email=ADDRESS")
+      throw .badOptions("--send-receipt needs an address", hint: "add --payor email=ADDRESS")
     }
     if order.storedMethod != nil,
       order.payorID != nil || !order.payor.members.isEmpty || order.paymentParameters != nil
     {
-      throw .usage(
-        "bad_options",
+      throw .badOptions(
         "--payor, --payor-id and --payment-parameters cannot be used with --token",
-        "a stored method has its payer already"
+        hint: "a stored method has its payer already"
       )
     }
     guard order.stopsAtConfirmation else { return }
     if order.instrument?.method == .cash {
-      throw .usage(
-        "bad_options",
-        "--hold is for cards, bank accounts and --token",
-        "leave it out with cash"
-      )
+      let hint = "leave it out with cash"
+      throw .badOptions("--hold is for cards, bank accounts and --token", hint: hint)
     }
     if order.storedMethod != nil,
       order.sendsReceipt || order.receiptDescription != nil || order.stored["recurring_id"] != nil
     {
-      throw .usage(
-        "bad_options",
+      throw .badOptions(
         "--send-receipt, --receipt-description and --recurring-id cannot be used with --token --hold",
-        "an authorization has none of them"
+        hint: "an authorization has none of them"
       )
     }
   }
@@ -252,19 +240,15 @@ extension PayTheoryProvider {
   private func checkFee(_ order: PaymentOrder) throws(Fault) {
     guard order.feeMode == .service else {
       guard order.fee == nil else {
-        throw .usage(
-          "bad_options",
-          "--fee needs --fee-mode service_fee",
-          "leave --fee out, or add --fee-mode service_fee"
-        )
+        let hint = "leave --fee out, or add --fee-mode service_fee"
+        throw .badOptions("--fee needs --fee-mode service_fee", hint: hint)
       }
       return
     }
     guard order.fee != nil || order.stopsAtConfirmation || order.storedMethod != nil else {
-      throw .usage(
-        "bad_options",
+      throw .badOptions(
         "--fee-mode service_fee needs --fee, unless --hold or --token is given",
-        "with --hold or --token the fee is read from Pay Theory"
+        hint: "with --hold or --token the fee is read from Pay Theory"
       )
     }
   }

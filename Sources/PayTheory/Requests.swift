@@ -91,16 +91,14 @@ struct Requests {
       json.write(card.number)
       json.name("security_code")
       json.write(card.securityCode)
-      var rest: JSONObject = [
-        "expiration_month": .string(card.expiration.monthText),
-        "expiration_year": .string(card.expiration.yearText),
-      ]
-      rest["name"] = card.name.map(JSON.string)
       let address = card.address.parts.map {
         JSONObject.Member(key: $0.name, value: .string($0.value))
       }
-      rest["address"] = .object(JSONObject(address))
-      json.write(members: rest)
+      json.write(members: [
+        "expiration_month": .string(card.expiration.monthText),
+        "expiration_year": .string(card.expiration.yearText), "name": card.name.map(JSON.string),
+        "address": .object(JSONObject(address)),
+      ])
     case .bankAccount(let account):
       json.write(members: ["type": "ach", "name": .string(account.name)])
       json.name("account_number")

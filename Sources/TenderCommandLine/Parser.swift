@@ -28,19 +28,14 @@ package struct Parser {
     let tokens = try Tokens(arguments, catalogue)
     var words = tokens.operands
     func help(_ words: [String]) -> ParsedLine {
-      let invocation = Invocation(
-        command: Catalogue.help,
-        values: tokens.typed.values,
-        operands: words
-      )
-      return .help(words, invocation)
+      .help(words, Invocation(command: Catalogue.help, values: tokens.typed, operands: words))
     }
     guard let first = words.first else {
       // A script with an empty variable for the command must not read help as a success.
       let display = [Keys.output.option, Keys.json.option, Keys.color.option, Keys.quiet.option]
         .map(\.name)
       let isAsked = tokens.typed.has(Keys.help) || tokens.typed.has(Keys.version)
-      if !isAsked, let option = tokens.typed.values.names.first(where: { !display.contains($0) }) {
+      if !isAsked, let option = tokens.typed.names.first(where: { !display.contains($0) }) {
         throw .usage(
           "unknown_command",
           "--\(option) is given without a command",
@@ -77,11 +72,11 @@ package struct Parser {
   /// Throws `usage` for an option that the command does not have.
   package static func invocation(
     of command: Command,
-    _ typed: TypedOptions,
+    _ typed: OptionValues,
     operands: [String],
     inherited: Set<String> = []
   ) throws(Fault) -> Invocation {
-    for name in typed.values.names {
+    for name in typed.names {
       guard let option = command.options.first(where: { $0.isNamed(name) }) else {
         throw .usage(
           "unknown_option",
@@ -90,15 +85,15 @@ package struct Parser {
         )
       }
       // Arguments are read before the command is known. Another option of this name may be repeatable.
-      guard typed.values[name]?.count == 1 || option.isFlag || option.repeats else {
+      guard typed[name]?.count == 1 || option.isFlag || option.repeats else {
         throw .usage("bad_value", "--\(name) was given twice", "give it once")
       }
     }
-    let ids = typed.values[Keys.id.option.name] ?? []
+    let ids = typed[Keys.id.option.name] ?? []
     try checkOperands(operands + ids, command)
     let invocation = Invocation(
       command: command,
-      values: typed.values,
+      values: typed,
       operands: operands + ids,
       exemptIDs: ids,
       inherited: inherited
@@ -132,7 +127,7 @@ package struct Parser {
 
 /// Arguments, split into options with their values, and operands.
 private struct Tokens {
-  var typed = TypedOptions()
+  var typed = OptionValues()
   var operands: [String] = []
 
   private let catalogue: Catalogue
@@ -204,16 +199,12 @@ private struct Tokens {
   }
 }
 
-/// Options with their values. Each is checked against its definition when it is added.
-package struct TypedOptions: Sendable {
-  fileprivate private(set) var values = OptionValues()
-
-  package init() {}
-
-  fileprivate func has(_ flag: Key<Bool>) -> Bool { values[flag.option.name] != nil }
+extension OptionValues {
+  fileprivate func has(_ flag: Key<Bool>) -> Bool { self[flag.option.name] != nil }
 
   /// Adds an option with its value; nil without one. `typed` is the option's name as typed.
   ///
+  /// It is checked against the definition of the option.
   /// Throws `usage`.
   package mutating func add(_ option: Option, _ given: String?, typed: String) throws(Fault) {
     let value = given ?? ""
@@ -231,17 +222,10 @@ package struct TypedOptions: Sendable {
     if !option.choices.isEmpty, !option.choices.contains(value) {
       throw .badChoice("--" + option.name, value, option.choices)
     }
-    if values[option.name] != nil, !option.repeats, option.value != .flag {
+    if self[option.name] != nil, !option.repeats, option.value != .flag {
       throw .usage("bad_value", "\(typed) was given twice", "give it once")
     }
-    values.add(value, to: option.name)
-  }
-}
-
-extension Suggestion {
-  /// Returns a hint to the name that was probably meant, else another hint.
-  package static func hint(for typed: String, among names: [String], else hint: String) -> String {
-    nearest(to: typed, among: names).map { "did you mean \($0)?" } ?? hint
+    add(value, to: option.name)
   }
 }
 

@@ -216,25 +216,20 @@ package struct Program {
     let now = SystemClock(interruption: NeverInterrupted()).now
     let note = Records(command: "tender", now: now)
       .record(.note, ["level": "warning", "text": .string(why)])
-    Console.write(isJSON ? Output.line(note) + "\n" : "tender: \(why)\n", to: 2)
+    Console.write(isJSON ? RecordLine.text(note) + "\n" : "tender: \(why)\n", to: 2)
     return Fault.Kind.state.exitStatus
   }
 
   /// Prints the version. With --verbose it also prints the commit, the compiler and the libraries.
   private static func version(_ invocation: Invocation?, _ environment: Environment) -> Int32 {
-    var fields: JSONObject = ["version": .string(Catalogue.version)]
-    if invocation?.has(Keys.verbose) == true {
-      let build = Libraries.build
-      fields["commit"] = build.commit.isEmpty ? nil : .string(build.commit)
-      fields["compiler"] = build.compiler.isEmpty ? nil : .string(build.compiler)
-      fields["libraries"] = .object(Libraries.versions())
-    }
-    guard let invocation,
-      !Output.isTable(
-        option: invocation.has(Keys.json) ? "jsonl" : invocation[Keys.output],
-        environment
-      )
-    else {
+    let build = invocation?.has(Keys.verbose) == true ? Libraries.build : nil
+    let fields: JSONObject = [
+      "version": .string(Catalogue.version),
+      "commit": build.flatMap { $0.commit.isEmpty ? nil : .string($0.commit) },
+      "compiler": build.flatMap { $0.compiler.isEmpty ? nil : .string($0.compiler) },
+      "libraries": build.map { _ in .object(Libraries.versions()) },
+    ]
+    guard let invocation, !Output.isTable(option: invocation.format, environment) else {
       var lines = ["tender \(Catalogue.version)"]
       for name in ["commit", "compiler"] {
         lines += fields.text(name).map { ["\(name) \($0)"] } ?? []
@@ -244,7 +239,7 @@ package struct Program {
     }
     let now = SystemClock(interruption: NeverInterrupted()).now
     let record = Records(command: "version", now: now).record(.version, fields)
-    return put(Output.line(record) + "\n", isJSON: true)
+    return put(RecordLine.text(record) + "\n", isJSON: true)
   }
 
   /// Whether to print tables before the arguments are parsed. Even a usage error is a JSON line if JSON was

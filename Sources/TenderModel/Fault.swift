@@ -136,6 +136,11 @@ extension Fault {
     Fault(.usage, code: "bad_options", message, hint: hint)
   }
 
+  /// Two options exclude each other.
+  package static func exclusive(_ names: String) -> Fault {
+    badOptions("\(names) exclude each other", hint: "give one of them")
+  }
+
   /// A required option is missing.
   package static func missingOption(_ message: String, hint: String? = nil) -> Fault {
     Fault(.usage, code: "missing_option", message, hint: hint)

@@ -72,9 +72,7 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
 
   package init(arrayLiteral elements: JSON...) { self = .array(elements) }
 
-  package init(dictionaryLiteral elements: (String, JSON)...) {
-    self = .object(JSONObject(elements.map { JSONObject.Member(key: $0.0, value: $0.1) }))
-  }
+  package init(dictionaryLiteral elements: (String, JSON?)...) { self = .object(.init(elements)) }
 }
 
 /// The ordered members of a JSON object.
@@ -94,8 +92,11 @@ package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
   package init(_ members: [Member] = []) { self.members = members }
 
-  package init(dictionaryLiteral elements: (String, JSON)...) {
-    members = elements.map { Member(key: $0.0, value: $0.1) }
+  /// Creates an object without the members that are nil.
+  package init(dictionaryLiteral elements: (String, JSON?)...) { self.init(elements) }
+
+  fileprivate init(_ elements: [(String, JSON?)]) {
+    members = elements.compactMap { key, value in value.map { Member(key: key, value: $0) } }
   }
 
   /// The value under a name; setting nil removes it, setting a new name appends it.
@@ -127,6 +128,11 @@ package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
   /// Returns a member's text; nil if it is not a string.
   package func text(_ key: String) -> String? { self[key]?.text }
+
+  /// Returns the value at a path such as `result.body.amount`; nil without one.
+  package func value(at path: String) -> JSON? {
+    path.split(separator: ".").reduce(JSON.object(self)) { $0?[String($1)] }
+  }
 
   /// Returns the same members, with those in `names` first and in that order.
   package func ordered(by names: [String]) -> JSONObject {

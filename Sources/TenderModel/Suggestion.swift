@@ -15,6 +15,11 @@ package enum Suggestion {
     return best.0
   }
 
+  /// Returns a hint to the name that was probably meant, else another hint.
+  package static func hint(for typed: String, among names: [String], else hint: String) -> String {
+    nearest(to: typed, among: names).map { "did you mean \($0)?" } ?? hint
+  }
+
   /// Returns the fewest insertions, removals, replacements and swaps of neighbors between two words.
   package static func distance(_ first: String, _ second: String) -> Int {
     let a = Array(first.utf8)

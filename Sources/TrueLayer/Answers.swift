@@ -36,8 +36,10 @@ struct Answers {
   func submission(for next: NextAction, _ resource: Resource) throws(Fault) -> Submission {
     switch next {
     case .providerSelection(let banks):
-      var body: JSONObject = ["provider_id": .string(try bank(among: banks))]
-      if resource.kind == .payment { body["branch_id"] = options.branch.map(JSON.string) }
+      let branch = resource.kind == .payment ? options.branch : nil
+      let body: JSONObject = [
+        "provider_id": .string(try bank(among: banks)), "branch_id": branch.map(JSON.string),
+      ]
       return Submission(action: "provider-selection", body: body)
     case .choice(.branch, let choices):
       let branch = try choice("branch", choices, options.branch)
@@ -54,10 +56,11 @@ struct Answers {
         isEffecting: true
       )
     case .form(let inputs):
-      var body: JSONObject = ["inputs": .object(try values(inputs))]
-      if resource.wantsConsentBesideForm {
-        body["adjacent"] = ["consent": ["captured": .object(captured([]))]]
-      }
+      let consent: JSON = ["consent": ["captured": .object(captured([]))]]
+      let body: JSONObject = [
+        "inputs": .object(try values(inputs)),
+        "adjacent": resource.wantsConsentBesideForm ? consent : nil,
+      ]
       return Submission(action: "form", body: body, isEffecting: true)
     case .redirect, .wait, .retry, .other: throw .inputMissing(next.type)
     }
@@ -173,9 +176,7 @@ struct Answers {
   }
 
   private func captured(_ scopes: [JSON]) -> JSONObject {
-    var captured: JSONObject = ["pis": [:]]
-    if !scopes.isEmpty { captured["ais"] = ["scopes": .array(scopes)] }
-    return captured
+    ["pis": [:], "ais": scopes.isEmpty ? nil : ["scopes": .array(scopes)]]
   }
 
   private func values(_ inputs: [FormInput]) throws(Fault) -> JSONObject {
@@ -229,13 +230,12 @@ extension Fault {
     _ value: String,
     among names: [String]
   ) -> Fault {
-    let nearest = Suggestion.nearest(to: value, among: names)
+    let some = "one of \(names.prefix(6).joined(separator: ", "))"
     return Fault(
       .pending,
       code: "not_offered",
       "\(option) \(value.quotedForMessage) is not among the \(names.count) that are offered",
-      hint: nearest.map { "did you mean \($0)?" }
-        ?? "one of \(names.prefix(6).joined(separator: ", "))"
+      hint: Suggestion.hint(for: value, among: names, else: some)
     )
   }
 }

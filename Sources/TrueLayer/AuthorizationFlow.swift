@@ -14,24 +14,18 @@ struct AuthorizationFlow {
   }
 
   /// Whether the payer returns to this process.
-  private let listens: Bool
-  private let retries: Bool
-  private var starts = 0
-  private var answers = 0
-  private var shown: String?
+  let listens: Bool
+  let retries: Bool
+  /// The number of starts. It begins at 1 if the consent was sent, or an earlier look showed the flow as
+  /// started. So a state before that is an older one.
+  private(set) var starts: Int
+  private(set) var answers = 0
+  private(set) var shown: String?
   /// Whether a form was answered since the last look. After a form, the payer may not be needed any more.
-  private var hasAnsweredForm = false
+  private(set) var hasAnsweredForm = false
 
   /// The maximum number of steps. No bank has so many; a longer flow is a loop.
   private static let limit = 40
-
-  /// `hasBegun`: the consent was sent, or an earlier look showed the flow as started. So a state before that
-  /// is an older one.
-  init(listens: Bool, retries: Bool, hasBegun: Bool) {
-    self.listens = listens
-    self.retries = retries
-    starts = hasBegun ? 1 : 0
-  }
 
   /// Receives the current resource and returns the next step.
   ///

@@ -47,16 +47,16 @@ final class Client: Sendable {
     _ progress: Progress?,
     about kind: Payment.Kind = .payment
   ) throws(Fault) -> Answer {
-    var call = Call(
+    let call = Call(
       method: .post,
       path: path,
       body: body,
       key: key ?? context.randomness.uuid().lowercased(),
       credential: credential,
       progress: progress,
-      kind: kind
+      kind: kind,
+      isMade: path.hasPrefix(Paths.resource(kind, ""))
     )
-    call.isMade = path.hasPrefix(Paths.resource(kind, ""))
     return try send(call)
   }
 
@@ -198,33 +198,26 @@ final class Client: Sendable {
   }
 
   private func request(_ call: Call, bearer: String?, isOwn: Bool) throws(Fault) -> HTTPRequest {
-    var fields = [HTTPRequest.Field("Accept", "application/json; charset=UTF-8")]
-    if let bearer {
-      fields.append(HTTPRequest.Field("Authorization", "Bearer \(bearer)", isSecret: true))
-    }
-    if !call.body.isEmpty {
-      fields.append(HTTPRequest.Field("Content-Type", "application/json; charset=UTF-8"))
-    }
-    if let key = call.key { fields.append(HTTPRequest.Field("Idempotency-Key", key)) }
+    let json = "application/json; charset=UTF-8"
+    var fields = [HTTPRequest.Field("Accept", json)]
+    if let bearer { fields.append(.init("Authorization", "Bearer \(bearer)", isSecret: true)) }
+    if !call.body.isEmpty { fields.append(.init("Content-Type", json)) }
+    if let key = call.key { fields.append(.init("Idempotency-Key", key)) }
     // With a resource token no signature is needed. With the client's token every write needs one (README,
     // 1.5).
     if call.method != .get, isOwn {
       guard let keyID = configuration.keyID, let privateKey = configuration.privateKey else {
         throw .sdkNotConfigured(configuration.missing(key: true), for: "a signed request")
       }
-      fields.append(
-        HTTPRequest.Field(
-          "Tl-Signature",
-          try RequestSignature.value(
-            method: call.method.rawValue,
-            path: call.path,
-            headers: call.key.map { [("Idempotency-Key", $0)] } ?? [],
-            body: call.body,
-            keyID: keyID,
-            key: privateKey
-          )
-        )
+      let signature = try RequestSignature.value(
+        method: call.method.rawValue,
+        path: call.path,
+        headers: call.key.map { [("Idempotency-Key", $0)] } ?? [],
+        body: call.body,
+        keyID: keyID,
+        key: privateKey
       )
+      fields.append(.init("Tl-Signature", signature))
     }
     return HTTPRequest(
       method: call.method,

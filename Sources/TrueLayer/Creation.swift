@@ -64,12 +64,12 @@ package struct Creation: Sendable {
   /// Returns the content that makes two orders the same: amount, payee, payer, metadata. The bank is not in
   /// it.
   private func content(_ body: JSONObject) -> JSONObject {
-    var content: JSONObject = ["command": "transact", "currency": .string(currency.code)]
-    content["amount"] = amount.map { .integer($0.minorUnits) }
     let method = body["payment_method"] ?? body["mandate"]
-    content["payee"] = method?["beneficiary"]
-    if !user.members.isEmpty { content["payer"] = .object(user) }
-    content["metadata"] = .object(metadata)
+    var content: JSONObject = [
+      "command": "transact", "currency": .string(currency.code),
+      "amount": amount.map { .integer($0.minorUnits) }, "payee": method?["beneficiary"],
+      "payer": user.members.isEmpty ? nil : .object(user), "metadata": .object(metadata),
+    ]
     if kind == .mandate {
       content["mandate"] = .string(mandateType)
       content["use_case"] = useCase.map(JSON.string)
@@ -94,15 +94,14 @@ package struct Creation: Sendable {
     guard let amount, amount.minorUnits >= 1 else {
       throw .usage("bad_amount", "the amount must be at least one minor unit", "raise --amount")
     }
-    var method: JSONObject = ["type": "bank_transfer"]
-    method["provider_selection"] = .object(paymentSelection)
-    method["beneficiary"] = .object(try beneficiary(withReference: true))
-    if retries {
-      guard currency.code == "GBP" else {
-        throw .usage("bad_options", "--retry is for GBP alone", "leave it out")
-      }
-      method["retry"] = [:]
+    let payee = try beneficiary(withReference: true)
+    if retries, currency.code != "GBP" {
+      throw .usage("bad_options", "--retry is for GBP alone", "leave it out")
     }
+    let method: JSONObject = [
+      "type": "bank_transfer", "provider_selection": .object(paymentSelection),
+      "beneficiary": .object(payee), "retry": retries ? [:] : nil,
+    ]
     return [
       "amount_in_minor": .integer(amount.minorUnits), "currency": .string(currency.code),
       "payment_method": .object(method), "user": .object(try checkedUser()),
@@ -116,13 +115,12 @@ package struct Creation: Sendable {
       let choice: JSON = scheme == nil ? instant : ["type": "user_selected"]
       return ["type": "user_selected", "scheme_selection": choice]
     }
-    var selection: JSONObject = ["type": "preselected", "provider_id": .string(preselectedBank)]
-    selection["scheme_selection"] =
-      scheme.map { ["type": "preselected", "scheme_id": .string($0)] } ?? instant
-    if let branch {
-      selection["branch_selection"] = ["type": "preselected", "branch_id": .string(branch)]
-    }
-    return selection
+    return [
+      "type": "preselected", "provider_id": .string(preselectedBank),
+      "scheme_selection": scheme.map { ["type": "preselected", "scheme_id": .string($0)] }
+        ?? instant,
+      "branch_selection": branch.map { ["type": "preselected", "branch_id": .string($0)] },
+    ]
   }
 
   func beneficiary(withReference: Bool) throws(Fault) -> JSONObject {
@@ -138,26 +136,23 @@ package struct Creation: Sendable {
         "--merchant-account cannot be \(merchantAccount.quotedForMessage)",
         "the id of the account in TrueLayer's Console, a UUID"
       )
-      var payee: JSONObject = [
+      return [
         "type": "merchant_account", "merchant_account_id": .string(merchantAccount),
+        "account_holder_name": try name().map(JSON.string),
+        "reference": withReference ? .string(try statementText(limit: 100)) : nil,
       ]
-      payee["account_holder_name"] = try name().map(JSON.string)
-      if withReference { payee["reference"] = .string(try statementText(limit: 100)) }
-      return payee
     }
     guard let name = try name() else {
-      throw .usage(
-        "missing_option",
+      throw .missingOption(
         "the payee is missing: --beneficiary-name",
-        "with --sort-code and --account-number, or --iban; or give --merchant-account"
+        hint: "with --sort-code and --account-number, or --iban; or give --merchant-account"
       )
     }
-    var payee: JSONObject = [
+    return [
       "type": "external_account", "account_holder_name": .string(name),
       "account_identifier": try account(),
+      "reference": withReference ? .string(try statementText(limit: 18)) : nil,
     ]
-    if withReference { payee["reference"] = .string(try statementText(limit: 18)) }
-    return payee
   }
 
   private func name() throws(Fault) -> String? {
@@ -197,10 +192,9 @@ package struct Creation: Sendable {
       )
       return ["type": "iban", "iban": .string(compact)]
     default:
-      throw .usage(
-        "missing_option",
+      throw .missingOption(
         "the payee's account is missing, or given twice",
-        "give --sort-code and --account-number, or --iban"
+        hint: "give --sort-code and --account-number, or --iban"
       )
     }
   }
@@ -307,10 +301,9 @@ package struct Creation: Sendable {
 
   private func constraints() throws(Fault) -> JSONObject {
     guard let most = maximumIndividual, (1...100_000_000).contains(most) else {
-      throw .usage(
-        "missing_option",
+      throw .missingOption(
         "a mandate needs --max-individual, the most that one payment may take",
-        "such as --max-individual 100.00"
+        hint: "such as --max-individual 100.00"
       )
     }
     let periodic = try periodicLimits(atLeast: most)
@@ -370,10 +363,9 @@ package struct Creation: Sendable {
     var mandate: JSONObject = ["type": .string(mandateType)]
     if mandateType == "commercial" {
       guard let useCase, Self.useCases.contains(useCase) else {
-        throw .usage(
-          "missing_option",
+        throw .missingOption(
           "a commercial mandate needs --use-case",
-          "one of \(Self.useCases.joined(separator: ", "))"
+          hint: "one of \(Self.useCases.joined(separator: ", "))"
         )
       }
       mandate["use_case"] = .string(useCase)

@@ -20,7 +20,7 @@ struct FlowRunner {
     var flow = AuthorizationFlow(
       listens: visit != nil,
       retries: context.options.retries,
-      hasBegun: hasBegun
+      starts: hasBegun ? 1 : 0
     )
     let patience = Patience(context)
     var current = resource
@@ -144,19 +144,18 @@ struct FlowRunner {
     guard kind == .payment else {
       return ["provider_selection": [:], "redirect": redirect, "consent": [:]]
     }
-    var consent: JSONObject = ["pis": [:]]
-    if context.options.consentsToAccountData {
-      consent["ais"] = ["scopes": ["accounts", "balance"]]
-    }
-    var body: JSONObject = [
+    let scopes: JSON = ["scopes": ["accounts", "balance"]]
+    let consent: JSON = [
+      "pis": [:], "ais": context.options.consentsToAccountData ? scopes : nil,
+    ]
+    return [
       "provider_selection": [:], "scheme_selection": [:], "branch_selection": [:],
       "redirect": redirect, "form": ["input_types": ["text", "text_with_image", "select"]],
-      "consent": ["action_type": "explicit", "requirements": .object(consent)],
+      "consent": ["action_type": "explicit", "requirements": consent],
+      // Without this member, saved accounts are not offered and no choice among them is needed.
+      "user_account_selection": context.options.account == nil ? nil : [:],
+      "retry": context.options.retries ? [:] : nil,
     ]
-    // Without this member, saved accounts are not offered and no choice among them is needed.
-    if context.options.account != nil { body["user_account_selection"] = [:] }
-    if context.options.retries { body["retry"] = [:] }
-    return body
   }
 
   private func submit(_ submission: Submission, _ resource: Resource) throws(Fault) -> Resource {
@@ -191,12 +190,9 @@ struct FlowRunner {
       about: resource.kind
     )
     do throws(Fault) {
-      try Resource(
-        kind: resource.kind,
-        id: resource.id,
-        body: answer.body,
-        traceID: answer.traceID
-      ).check(against: progress.payment)
+      var answered = resource
+      (answered.body, answered.traceID) = (answer.body, answer.traceID)
+      try answered.check(against: progress.payment)
     } catch {
       throw permits == nil ? error : error.afterSending
     }

@@ -55,18 +55,13 @@ package struct FormInput: Sendable, Hashable {
 
   /// The field as `next_action.inputs` shows it.
   var shown: JSON {
-    var object: JSONObject = [
+    let choices = options.map { ["id": .string($0.id), "display_text": .string($0.name)] as JSON }
+    return [
       "id": .string(id), "type": .string(type), "display_text": .string(label),
       "mandatory": .bool(isMandatory), "sensitive": .bool(isSensitive),
+      "format": type == "select" ? nil : .string(format),
+      "options": choices.isEmpty ? nil : .array(choices), "image": image.map(JSON.string),
     ]
-    if type != "select" { object["format"] = .string(format) }
-    if !options.isEmpty {
-      object["options"] = .array(
-        options.map { ["id": .string($0.id), "display_text": .string($0.name)] }
-      )
-    }
-    object["image"] = image.map(JSON.string)
-    return .object(object)
   }
 
   /// Returns the problem with a value, without repeating it; nil if there is none.
@@ -91,23 +86,22 @@ package struct FormInput: Sendable, Hashable {
   private func formatProblem(_ value: String) -> String? {
     let isASCII = value.utf8.allSatisfy { $0 < 0x80 }
     let digits = value.filter { $0 != " " && $0 != "-" }
-    switch format {
-    case "numerical":
-      return value.allSatisfy { $0.isASCII && $0.isNumber } ? nil : "it is digits alone"
-    case "alphabetical": return value.allSatisfy(\.isLetter) ? nil : "it is letters alone"
-    case "alphanumerical":
-      return value.allSatisfy { $0.isLetter || $0.isNumber } ? nil : "it is letters and digits"
-    case "email": return Contact.isEmail(value) ? nil : "it is an e-mail address"
-    case "sort_code":
-      return digits.count == 6 && digits.allSatisfy { $0.isASCII && $0.isNumber }
-        ? nil : "it is a sort code, six digits"
-    case "account_number":
-      return isASCII && digits.allSatisfy { $0.isLetter || $0.isNumber }
-        ? nil : "it is an account number"
-    case "iban":
-      return AccountNumbers.isIBAN(value.filter { $0 != " " }.uppercased()) ? nil : "it is an IBAN"
-    default: return nil
-    }
+    let (fits, problem): (Bool, String) =
+      switch format {
+      case "numerical":
+        (value.allSatisfy { $0.isASCII && $0.isNumber }, "it is digits alone")
+      case "alphabetical": (value.allSatisfy(\.isLetter), "it is letters alone")
+      case "alphanumerical":
+        (value.allSatisfy { $0.isLetter || $0.isNumber }, "it is letters and digits")
+      case "email": (Contact.isEmail(value), "it is an e-mail address")
+      case "sort_code": (AccountNumbers.isSortCode(digits), "it is a sort code, six digits")
+      case "account_number":
+        (isASCII && digits.allSatisfy { $0.isLetter || $0.isNumber }, "it is an account number")
+      case "iban":
+        (AccountNumbers.isIBAN(value.filter { $0 != " " }.uppercased()), "it is an IBAN")
+      default: (true, "")
+      }
+    return fits ? nil : problem
   }
 }
 

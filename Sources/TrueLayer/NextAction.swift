@@ -108,18 +108,20 @@ extension NextAction {
     case .providerSelection(let banks):
       object["providers"] = .array(
         banks.map { bank in
-          var item: JSONObject = ["id": .string(bank.id), "display_name": .string(bank.name)]
-          item["country_code"] = bank.country.map(JSON.string)
-          if !bank.isHealthy { item["recommended_status"] = "unhealthy" }
-          return .object(item)
+          [
+            "id": .string(bank.id), "display_name": .string(bank.name),
+            "country_code": bank.country.map(JSON.string),
+            "recommended_status": bank.isHealthy ? nil : "unhealthy",
+          ]
         }
       )
     case .choice(let selection, let choices):
       object[selection.member] = .array(
         choices.map { choice in
-          var item: JSONObject = ["id": .string(choice.id), "display_name": .string(choice.name)]
-          if choice.isRecommended { item["recommended"] = true }
-          return .object(item)
+          [
+            "id": .string(choice.id), "display_name": .string(choice.name),
+            "recommended": choice.isRecommended ? true : nil,
+          ]
         }
       )
     case .consent(let requirements): object["requirements"] = .object(requirements)

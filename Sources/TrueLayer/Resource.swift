@@ -128,28 +128,25 @@ struct Resource: Sendable {
 
   /// Further facts for support, shown as `details`.
   var details: JSONObject {
-    var details: JSONObject = [:]
     let method = body["payment_method"] ?? .object(body)
     let selection = method["provider_selection"]
-    details["bank"] =
-      selection?["provider_id"] ?? method["provider_id"] ?? body["provider_id"]
-    details["scheme"] = selection?["scheme_id"] ?? method["scheme_id"] ?? body["scheme_id"]
+    var details: JSONObject = [
+      "bank": selection?["provider_id"] ?? method["provider_id"] ?? body["provider_id"],
+      "scheme": selection?["scheme_id"] ?? method["scheme_id"] ?? body["scheme_id"],
+    ]
     if let beneficiary = method["beneficiary"]?.object {
-      var payee: JSONObject = [:]
-      payee["type"] = beneficiary["type"]
-      payee["name"] = beneficiary["account_holder_name"]
-      payee["merchant_account_id"] = beneficiary["merchant_account_id"]
-      payee["last_four"] = Self.account(beneficiary["account_identifier"]).map { account in
-        .string(String(account.suffix(4)))
-      }
-      payee["reference"] = beneficiary["reference"]
-      details["payee"] = .object(payee)
+      let account = Self.account(beneficiary["account_identifier"])
+      details["payee"] = [
+        "type": beneficiary["type"], "name": beneficiary["account_holder_name"],
+        "merchant_account_id": beneficiary["merchant_account_id"],
+        "last_four": account.map { .string(String($0.suffix(4))) },
+        "reference": beneficiary["reference"],
+      ]
     }
-    if let payer = payer {
-      var shown: JSONObject = [:]
-      shown["name"] = payer["account_holder_name"]
-      shown["last_four"] = lastFour.map(JSON.string)
-      details["payer"] = .object(shown)
+    if let payer {
+      details["payer"] = [
+        "name": payer["account_holder_name"], "last_four": lastFour.map(JSON.string),
+      ]
     }
     for (name, _) in Self.shown { details[name] = body[name] }
     if kind == .payment { details["mandate_id"] = method["mandate_id"] }

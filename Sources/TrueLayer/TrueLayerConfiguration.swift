@@ -76,10 +76,8 @@ package struct FlowOptions: Sendable {
 }
 
 /// The client's own access tokens. They are cached in memory until they expire, and never stored.
-package final class AccessTokens: Sendable {
+final class AccessTokens: Sendable {
   private let known = Mutex<[String: (token: String, until: Int)]>([:])
-
-  package init() {}
 
   /// Returns the token of a client, address and scope, if it is still valid.
   func token(_ name: String, at now: Int) -> String? {
@@ -126,7 +124,8 @@ package struct TrueLayerContext: Sendable {
   let randomness: any Randomness
   let interruption: any Interruption
   let redactor: Redactor
-  let tokens: AccessTokens
+  /// The module sets those that all runs of this process share.
+  var tokens = AccessTokens()
 
   package init(
     configuration: TrueLayerConfiguration,
@@ -137,11 +136,10 @@ package struct TrueLayerContext: Sendable {
     clock: any Clock,
     randomness: any Randomness,
     interruption: any Interruption,
-    redactor: Redactor,
-    tokens: AccessTokens = AccessTokens()
+    redactor: Redactor
   ) {
     (self.configuration, self.options, self.guide) = (configuration, options, guide)
-    (self.http, self.redirects, self.tokens) = (http, redirects, tokens)
+    (self.http, self.redirects) = (http, redirects)
     (self.clock, self.randomness) = (clock, randomness)
     (self.interruption, self.redactor) = (interruption, redactor)
   }

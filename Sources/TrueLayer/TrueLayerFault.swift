@@ -9,8 +9,7 @@ extension Fault {
     traceID: String? = nil,
     _ more: JSONObject = [:]
   ) -> JSONObject {
-    var result: JSONObject = ["error": .string(name)]
-    result["reason"] = reason.map(JSON.string)
+    var result: JSONObject = ["error": .string(name), "reason": reason.map(JSON.string)]
     for member in more.members { result[member.key] = member.value }
     result["trace_id"] = traceID.map(JSON.string)
     return result
@@ -46,10 +45,7 @@ extension Fault {
       case 404: (.notFound, "\(noun)_not_found", "\(noun)NotFound", "check the id, and --env")
       case 409, 422: (.conflict, "generic_conflict", "generic", "look at it first")
       case 400 where problem.fragment == "invalid-state":
-        (
-          .conflict, "generic_conflict", "generic",
-          "its state forbids it"
-        )
+        (.conflict, "generic_conflict", "generic", "its state forbids it")
       case 429: (.providerError, "generic_rate_limited", "generic", "try again later")
       case 500...: (.providerError, "server_error", "serverError", "try again later")
       default: (.rejected, "generic_rejected", "generic", "change what is named")
@@ -197,11 +193,10 @@ extension Fault {
 extension Resource {
   /// The detailed reasons, shown beside state and error.
   var reasons: JSONObject {
-    var reasons: JSONObject = [:]
-    reasons["failure_reason"] = failureReason.map(JSON.string)
-    reasons["failure_stage"] = failureStage.map(JSON.string)
-    reasons["trace_id"] = traceID.map(JSON.string)
-    return reasons
+    [
+      "failure_reason": failureReason.map(JSON.string),
+      "failure_stage": failureStage.map(JSON.string), "trace_id": traceID.map(JSON.string),
+    ]
   }
 }
 

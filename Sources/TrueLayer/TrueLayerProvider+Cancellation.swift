@@ -60,10 +60,11 @@ extension TrueLayerProvider {
       }
       throw .nothingToRefund(progress.payment)
     }
-    var body: JSONObject = [:]
-    body["amount_in_minor"] = progress.operation.amount.map(JSON.integer)
-    body["reference"] = .string(statement)
-    body["metadata"] = request.reason.map { ["reason": .string($0)] }
+    let body: JSONObject = [
+      "amount_in_minor": progress.operation.amount.map(JSON.integer),
+      "reference": .string(statement),
+      "metadata": request.reason.map { ["reason": .string($0)] },
+    ]
     let text = JSONWriter.text(.object(body))
     try progress.prepare(.secret(text), sendingNext: true)
     return try sendRefund(text, progress)
@@ -101,10 +102,11 @@ extension TrueLayerProvider {
         try context.clock.pause(milliseconds: pause)
       }
     }
-    var made: JSONObject = ["id": .string(id), "status": "pending"]
-    made["amount_in_minor"] = progress.operation.amount.map(JSON.integer)
-    made["currency"] = progress.payment.currency.map { .string($0.code) }
-    return BankRefund(made).outcome
+    return BankRefund([
+      "id": .string(id), "status": "pending",
+      "amount_in_minor": progress.operation.amount.map(JSON.integer),
+      "currency": progress.payment.currency.map { .string($0.code) },
+    ]).outcome
   }
 
   /// Returns the outcome of a refund by its id.

@@ -23,10 +23,10 @@ struct ExampleModule: ProviderModule {
   }
 
   var section: ConfigurationSection {
-    ConfigurationSection([.init("access_key", .credential(isSecret: true))])
+    ConfigurationSection([.init("access_key", .secret)])
   }
 
-  var capabilities: [Capability] { [Capability("transact", "pays by example")] }
+  var capabilities: [Capability] { [Capability("transact", true, "pays by example")] }
 
   var explanations: [Explanation] {
     [

@@ -21,7 +21,7 @@ extension ManPage {
       for key in module.section.keys {
         let variable = "TENDER_\(name)_\(key.name)".uppercased()
         switch key.kind {
-        case .credential:
+        case .credential, .secret:
           text += Self.entry(
             key.members.joined(separator: ", "),
             "one of: the value, a file that holds it, a program that prints it, a variable that holds it; without "

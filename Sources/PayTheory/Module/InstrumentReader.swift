@@ -29,10 +29,7 @@ struct InstrumentReader {
     let named = invocation.given(among: Self.sources)
     guard named.count + (session.instrument == nil ? 0 : 1) <= 1 else {
       let names = named.map { "--\($0.name)" } + (session.instrument == nil ? [] : ["instrument"])
-      throw .badOptions(
-        names.joined(separator: " and ") + " exclude each other",
-        hint: "give one of them"
-      )
+      throw .exclusive(names.joined(separator: " and "))
     }
     if var given = session.instrument { return try parse(Secret(consuming: &given)) }
     let method = try invocation.value(Keys.method)
@@ -96,10 +93,8 @@ struct InstrumentReader {
       throw .methodMismatch(method, "an instrument of type \(type.quotedForMessage)")
     }
     guard let method = Instrument.Method(rawValue: type) else {
-      let nearest = Suggestion.nearest(
-        to: type,
-        among: Instrument.Method.allCases.map(\.rawValue).sorted()
-      )
+      let types = Instrument.Method.allCases.map(\.rawValue).sorted()
+      let nearest = Suggestion.nearest(to: type, among: types)
       throw .badInstrument(
         "has the unknown type \(redactor.redact(type).quotedForMessage)"
           + (nearest.map { "; did you mean \($0)?" } ?? "")

@@ -1,6 +1,7 @@
 package import TenderCommandLine
 package import TenderEngine
 package import TenderModel
+internal import TenderSystem
 
 /// The module of Pay Theory: its options, settings and help.
 package struct PayTheoryModule: ProviderModule {
@@ -75,9 +76,9 @@ package struct PayTheoryModule: ProviderModule {
   package var section: ConfigurationSection {
     ConfigurationSection([
       // The key is in every web page that takes cards.
-      .init("api_key", .credential(isSecret: false)),
-      .init("merchant_uid", .credential(isSecret: false)),
-      .init("secret_key", .credential(isSecret: true)),
+      .init("api_key", .credential),
+      .init("merchant_uid", .credential),
+      .init("secret_key", .secret),
       .init("two_step", .value) { value in
         value.truth == nil ? .init("is neither true nor false") : nil
       },
@@ -166,8 +167,20 @@ package struct PayTheoryModule: ProviderModule {
       )
     }
     let options = OptionReader(invocation, currency: currency)
-    let amount = try options.amount()
-    var order = try options.payment(reference, amount)
+    var order = PaymentOrder(reference: reference, amount: try options.amount())
+    order.fee = try options.money(Keys.fee)
+    order.feeMode = try invocation.value(Keys.feeMode) ?? .merchant
+    order.storedMethod = invocation[Keys.token]
+    order.stopsAtConfirmation = invocation.has(Keys.hold) || invocation.has(Keys.confirmation)
+    order.payor = try options.payor()
+    order.payorID = invocation[Keys.payorID]
+    order.metadata = try options.metadata()
+    for key in Keys.stored {
+      if let text = invocation[key] { order.stored[key.option.member] = .string(text) }
+    }
+    order.paymentParameters = invocation[Keys.paymentParameters]
+    order.sendsReceipt = invocation.has(Keys.sendReceipt)
+    order.receiptDescription = invocation[Keys.receiptDescription]
     order.instrument = try instrument(session, env, for: order)
     return order
   }
@@ -177,15 +190,20 @@ package struct PayTheoryModule: ProviderModule {
     _ session: any Session,
     _ env: Env
   ) throws(Fault) -> TokenOrder {
-    if try session.invocation.value(Keys.method) == .cash { throw .cashToken }
-    guard let instrument = try instrument(session, env, for: nil) else {
+    let invocation = session.invocation
+    if try invocation.value(Keys.method) == .cash { throw .cashToken }
+    guard let instrument = try instrument(session, env, for: nil), instrument.method != .cash else {
       throw .cashToken
     }
-    if case .cash = instrument { throw .cashToken }
-    return try OptionReader(session.invocation, currency: currency).token(
-      reference,
-      instrument: instrument
-    )
+    let options = OptionReader(invocation, currency: currency)
+    var order = TokenOrder(reference: reference, instrument: instrument)
+    order.payor = try options.payor()
+    if !order.payor.members.isEmpty, invocation.has(Keys.payorID) {
+      throw .exclusive("--payor and --payor-id")
+    }
+    order.payorID = invocation[Keys.payorID]
+    order.metadata = try options.metadata()
+    return order
   }
 
   /// Returns the instrument to charge or to store. Credentials are checked before the operator is asked.
@@ -286,5 +304,150 @@ package struct PayTheoryModule: ProviderModule {
       return ["type": .string(type), "body": .object(body.ordered(by: names))]
     }
     return result.ordered(by: ResultShape.names("receipt_number", in: Self.shapes) ?? [])
+  }
+}
+
+extension OptionReader {
+  fileprivate func payor() throws(Fault) -> JSONObject {
+    let payor = try fields(Keys.payor, among: Keys.payorFields)
+    do throws(Fault) {
+      _ = try Address(
+        postalCode: payor.text("postal_code"),
+        country: payor.text("country")
+      ).checked()
+    } catch {
+      throw .usage(
+        "bad_value",
+        error.message.replacing("the instrument's ", with: "--payor "),
+        "such as --payor country=US --payor postal_code=45202"
+      )
+    }
+    return payor
+  }
+}
+
+extension Keys {
+  static let feeMode = Key<FeeMode>(
+    .money(
+      "fee-mode MODE: merchant_fee: the merchant pays the fee (default); service_fee: the payer "
+        + "pays it on top"
+    )
+  )
+  static let confirmation = Key<Bool>(.payment("confirmation: the same as --hold"))
+  static let payor = Key<String>(
+    .payment("payor FIELD=VALUE...: a field of the payer: " + payorFields.joined(separator: ", "))
+  )
+  static let payorID = Key<String>(
+    .payment("payor-id ID: the id of a stored payer; not with --payor")
+  )
+  static let accountCode = Key<String>(
+    .payment("account-code CODE: an account code, shown in the portal")
+  )
+  static let paymentParameters = Key<String>(
+    .payment(
+      "payment-parameters NAME: a named set of rules of the account, such as least and most amount"
+    )
+  )
+  static let invoiceID = Key<String>(.payment("invoice-id ID: the invoice that is paid"))
+  static let recurringID = Key<String>(
+    .payment("recurring-id ID: the recurring payment that is paid; not with --invoice-id")
+  )
+  static let sendReceipt = Key<Bool>(.payment("send-receipt: send the payer a receipt by e-mail"))
+  static let receiptDescription = Key<String>(
+    .payment("receipt-description TEXT: the text of the receipt")
+  )
+  static let method = Key<Instrument.Method>(
+    .instrument("method METHOD: the means of payment (default: that of the instrument, else card)")
+  )
+  static let instrumentStdin = Key<Bool>(
+    .instrument("instrument-stdin: read the instrument as JSON from standard input").with(
+      readsStandardInput: true
+    )
+  )
+  static let instrumentFile = Key<String>(
+    .instrument("instrument-file FILE: read the instrument as JSON from a file").with(.files)
+  )
+  static let testCard = Key<TestInstruments.Brand>(
+    .instrument("test-card BRAND: pay with the provider's documented test card (never on live)")
+  )
+  static let testAccount = Key<TestInstruments.Outcome>(
+    .instrument(
+      "test-account OUTCOME: pay with the provider's documented test account (never on live)"
+    )
+  )
+  static let token = Key<String>(.instrument("token ID: charge a stored payment method"))
+  static let fee = MoneyKey(
+    .money("fee AMOUNT: the service fee; it must be the one the provider computes"),
+    minor: "the service fee in minor units"
+  )
+
+  static let payorFields = [
+    "first_name", "last_name", "email", "phone", "line1", "line2", "city", "region",
+    "postal_code", "country",
+  ]
+
+  /// The options that are stored in the content of a payment under their names, where `find` finds them.
+  ///
+  /// Only names that end in `-code` or `-id` are indexed (`SearchTerm`).
+  static let stored = [Keys.accountCode, Keys.invoiceID, Keys.recurringID]
+}
+
+extension PayTheoryModule {
+  static let fees: [any OptionKey] = [Keys.feeMode, Keys.fee]
+
+  static let payment: [any OptionKey] =
+    [Keys.hold, Keys.confirmation, Keys.payor, Keys.payorID] + Keys.stored
+    + [Keys.paymentParameters, Keys.sendReceipt, Keys.receiptDescription]
+
+  static let instrument: [any OptionKey] = [
+    Keys.method, Keys.instrumentStdin, Keys.instrumentFile, Keys.instrumentDescriptor,
+    Keys.testCard, Keys.testAccount,
+  ]
+}
+
+/// Reads Pay Theory's credentials and addresses from settings.
+extension ProviderSettings {
+  func configuration() throws(Fault) -> PayTheoryConfiguration {
+    let merchant = try credential("merchant_uid")
+    let secretKey = try secret("secret_key")
+    guard let text = try credential("api_key") else {
+      throw Fault(
+        .auth,
+        code: "credentials_missing",
+        cause: .credentialsMissing,
+        "Pay Theory needs an API key, and \(variable("api_key")) is not set",
+        hint: "set it, or \(variable("api_key"))_FILE for a file that holds it"
+      )
+    }
+    let apiKey = try APIKey(text)
+    session.redactor.learn(text)
+    try apiKey.check(fits: env)
+    var configuration = PayTheoryConfiguration(
+      env: env,
+      key: apiKey,
+      merchantUID: merchant,
+      secretKey: secretKey,
+      twoStep: section["two_step"]?.truth ?? true
+    )
+    configuration.timeZone = session.environment.timeZoneName
+    configuration.timeout = try session.settings.timeout()
+    try setBases(&configuration)
+    return configuration
+  }
+
+  /// Reads the base addresses from the environment, if they are set.
+  ///
+  /// Throws `usage` for invalid ones.
+  private func setBases(_ configuration: inout PayTheoryConfiguration) throws(Fault) {
+    let token = try base("token_url", ["http", "https"])
+    let socket = try base("socket_url", ["ws", "wss"])
+    let graphQL = try base("graphql_url", ["http", "https"])
+    guard token != nil || socket != nil || graphQL != nil else { return }
+    guard session.settings.mayRedirect(env) else {
+      throw .basesOnLive("\(variable("token_url")), …_SOCKET_URL and …_GRAPHQL_URL")
+    }
+    (configuration.tokenBase, configuration.socketBase) = (token, socket)
+    configuration.graphQLBase = graphQL
+    configuration.isRedirected = true
   }
 }

@@ -31,16 +31,10 @@ package struct Command: Sendable {
     }
   }
 
-  /// A line to type, with its effect.
+  /// A line to type, with its effect. It works unchanged, on a fresh home.
   package struct Example: Sendable, Hashable {
     package let line: String
     package let meaning: String
-
-    /// Creates a line that works unchanged, on a fresh home.
-    package init(_ line: String, _ meaning: String) {
-      self.line = line
-      self.meaning = meaning
-    }
 
     /// The line split for a shell. It is split before options, so that it fits 80 columns.
     package var lines: [String] {

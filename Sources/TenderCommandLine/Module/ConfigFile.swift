@@ -6,8 +6,8 @@ package import TenderSystem
 /// The configuration file. A profile is checked when it is used: unknown keys and wrong values are errors.
 package struct ConfigFile: Sendable {
   package let path: String
-  package let defaultProfile: String?
-  package let profiles: [String: JSONObject]
+  package private(set) var defaultProfile: String?
+  package private(set) var profiles: [String: JSONObject] = [:]
   /// Members of providers' sections that come from variables, by provider.
   var sections: JSONObject = [:]
   /// Runs the programs that print credentials; nil for commands that need none.
@@ -54,11 +54,7 @@ package struct ConfigFile: Sendable {
     _ modules: [any ProviderModule]
   ) throws(Fault) {
     self.path = path
-    guard isNamed || Environment.exists(path) else {
-      defaultProfile = nil
-      profiles = [:]
-      return
-    }
+    guard isNamed || Environment.exists(path) else { return }
     let descriptor = try Environment.openForReading(
       path,
       named: "--config",
@@ -67,7 +63,7 @@ package struct ConfigFile: Sendable {
     defer { Environment.close(descriptor) }
     // A pipe in the usual place would block every command, and each TAB in a shell.
     guard isNamed || Environment.size(of: descriptor) != nil else {
-      throw .config(path, "is not a regular file", "name another one with --config")
+      throw fault("is not a regular file", "name another one with --config")
     }
     try FileGuard.check(descriptor, path, named: "--config", .ownersToWrite)
     if Environment.size(of: descriptor) != nil {
@@ -83,26 +79,24 @@ package struct ConfigFile: Sendable {
       throw stop?() == true ? .stopped(by: .pending, underWay: "nothing was under way") : error
     }
     guard let top = JSONReader.read(bytes, duplicates: .refusedStrictly)?.object else {
-      throw .config(path, JSONReader.flaw(bytes), nil)
+      throw fault(JSONReader.flaw(bytes))
     }
-    try Self.checkKeys(top, Self.topKeys, path, "")
+    try checkKeys(top, Self.topKeys, "")
     if let schema = top["schema"], schema.wholeNumber != 1 {
-      throw .config(path, "has a schema that this version does not know", "it is 1")
+      throw fault("has a schema that this version does not know", "it is 1")
     }
-    var profiles: [String: JSONObject] = [:]
     if let given = top["profiles"] {
-      guard let object = given.object else { throw .config(path, "profiles is no object", nil) }
+      guard let object = given.object else { throw fault("profiles is no object") }
       for member in object.members {
         guard let profile = member.value.object else {
-          throw .config(path, "profile \(member.key.quotedForMessage) is no object", nil)
+          throw fault("profile \(member.key.quotedForMessage) is no object")
         }
         profiles[member.key] = profile
       }
     }
-    self.profiles = profiles
     defaultProfile = top.text("default_profile")
     if let name = defaultProfile, profiles[name] == nil {
-      throw .config(path, "default_profile \(name.quotedForMessage) is no profile", nil)
+      throw fault("default_profile \(name.quotedForMessage) is no profile")
     }
     let holdsSecret = profiles.values.contains { profile in
       // The address of a journal may contain a password.
@@ -123,9 +117,9 @@ package struct ConfigFile: Sendable {
     guard let profile = profiles[name] else { return }
     let place = "profiles.\(name)."
     let known = Self.texts + ["_comment"] + modules.map(\.name.text)
-    try Self.checkKeys(profile, known, path, place)
+    try checkKeys(profile, known, place)
     try checkVariables(.object(profile), modules, place)
-    try Self.checkValues(profile, modules, path, place)
+    try checkValues(profile, modules, place)
   }
 
   /// Checks the values of a profile, and that its files and programs are on this machine.
@@ -140,7 +134,7 @@ package struct ConfigFile: Sendable {
     for module in modules {
       for (place, form, value) in credentials(of: name, module) {
         if form == .file, let file = value.text, !Environment.exists(file) {
-          throw .config(path, "profiles.\(name).\(place): no \(file.quotedForMessage)", nil)
+          throw fault("profiles.\(name).\(place): no \(file.quotedForMessage)")
         }
         if form == .command {
           let words = value.array?.compactMap(\.text) ?? []
@@ -192,8 +186,7 @@ package struct ConfigFile: Sendable {
     let key = words.last ?? ""
     let module = modules.first { words.dropLast().last == $0.name.text }
     let isCredential = module?.section.credentials.contains(key) == true
-    throw .config(
-      path,
+    throw fault(
       "\(place) is written as a variable, and variables are not replaced here",
       isCredential
         ? "name the variable in \"\(key)_env\", without $"
@@ -202,34 +195,28 @@ package struct ConfigFile: Sendable {
     )
   }
 
-  private static func checkValues(
+  private func checkValues(
     _ profile: JSONObject,
     _ modules: [any ProviderModule],
-    _ path: String,
     _ place: String
   ) throws(Fault) {
-    if let env = profile["env"], env.text.flatMap(Env.init(rawValue:)) == nil {
-      throw .config(path, "\(place)env is none of simulator, sandbox, live", nil)
+    for (name, words, problem) in [
+      ("env", Env.allCases.map(\.rawValue), "is none of simulator, sandbox, live"),
+      ("mode", ["read-only", "read-write"], "is neither read-only nor read-write"),
+      ("containment", ["required", "optional"], "is neither required nor optional"),
+    ] {
+      guard let value = profile[name], !words.contains(value.text ?? "") else { continue }
+      throw fault("\(place)\(name) \(problem)")
     }
-    if let mode = profile["mode"], mode.text != "read-only", mode.text != "read-write" {
-      throw .config(path, "\(place)mode is neither read-only nor read-write", nil)
-    }
-    if let bounds = profile["containment"], !["required", "optional"].contains(bounds.text) {
-      throw .config(path, "\(place)containment is neither required nor optional", nil)
-    }
-    for name in texts { try checkText(profile, name, path, place) }
+    for name in Self.texts { try checkText(profile, name, place) }
     let formats = ["auto", "table", "jsonl", "json"]
     if let output = profile.text("output"), !formats.contains(output) {
-      throw .config(path, "\(place)output is none of \(formats.joined(separator: ", "))", nil)
+      throw fault("\(place)output is none of \(formats.joined(separator: ", "))")
     }
     let names = modules.map(\.name.text)
     if let provider = profile.text("provider"), !names.contains(provider) {
-      let nearest = Suggestion.nearest(to: provider, among: names)
-      throw .config(
-        path,
-        "\(place)provider \(provider.quotedForMessage) is unknown",
-        nearest.map { "did you mean \($0)?" }
-      )
+      let hint = Suggestion.hint(for: provider, among: names, else: Self.help)
+      throw fault("\(place)provider \(provider.quotedForMessage) is unknown", hint)
     }
     if let timeout = profile.text("timeout") {
       _ = try TimeText.milliseconds(timeout, option: "\(place)timeout")
@@ -239,80 +226,59 @@ package struct ConfigFile: Sendable {
       _ = try TimeText.milliseconds(window, option: "\(place)\(key)")
     }
     for module in modules {
-      try checkSection(module.name.text, module.section, of: profile, path, place)
+      try checkSection(module.name.text, module.section, of: profile, place)
     }
   }
 
   /// Checks one provider's section: known keys, values of the right kind, and existing files.
-  private static func checkSection(
+  private func checkSection(
     _ name: String,
     _ section: ConfigurationSection,
     of profile: JSONObject,
-    _ path: String,
     _ place: String
   ) throws(Fault) {
     guard let value = profile[name] else { return }
-    guard let object = value.object else {
-      throw .config(path, "\(place)\(name) is no object", nil)
-    }
+    guard let object = value.object else { throw fault("\(place)\(name) is no object") }
     let place = "\(place)\(name)."
-    try checkKeys(object, section.members, path, place)
+    try checkKeys(object, section.members, place)
     for key in section.keys {
       switch key.kind {
-      case .credential:
+      case .credential, .secret:
         let forms = CredentialForm.allCases.filter { object[key.name + $0.rawValue] != nil }
         guard forms.count < 2 else {
-          let names = forms.prefix(2).map { key.name + $0.rawValue }
-          throw .config(
-            path,
-            "\(place.dropLast()) has both \(names.joined(separator: " and "))",
-            "keep one"
-          )
+          let names = forms.prefix(2).map { key.name + $0.rawValue }.joined(separator: " and ")
+          throw fault("\(place.dropLast()) has both \(names)", "keep one")
         }
         for form in forms {
           let name = key.name + form.rawValue
           if let value = object[name], let problem = form.problem(value) {
-            throw .config(path, "\(place)\(name) \(problem.text)", problem.hint)
+            throw fault("\(place)\(name) \(problem.text)", problem.hint)
           }
         }
-      case .text: try checkText(object, key.name, path, place)
+      case .text: try checkText(object, key.name, place)
       case .value, .variable: break
       }
       if let value = object[key.name], let problem = key.problem(value) {
-        throw .config(path, "\(place)\(key.name) \(problem.text)", problem.hint)
+        throw fault("\(place)\(key.name) \(problem.text)", problem.hint)
       }
     }
   }
 
-  private static func checkText(
-    _ object: JSONObject,
-    _ key: String,
-    _ path: String,
-    _ place: String
-  ) throws(Fault) {
+  private func checkText(_ object: JSONObject, _ key: String, _ place: String) throws(Fault) {
     guard object[key] != nil, object[key]?.text == nil else { return }
-    throw .config(path, "\(place)\(key) is not text", "put it in quotes")
+    throw fault("\(place)\(key) is not text", "put it in quotes")
   }
 
-  private static func checkKeys(
-    _ object: JSONObject,
-    _ known: [String],
-    _ path: String,
-    _ place: String
-  ) throws(Fault) {
+  private func checkKeys(_ object: JSONObject, _ known: [String], _ place: String) throws(Fault) {
     for member in object.members where !known.contains(member.key) {
-      let nearest = Suggestion.nearest(to: member.key, among: known)
-      throw .config(
-        path,
-        "has the unknown key \((place + member.key).quotedForMessage)",
-        nearest.map { "did you mean \($0)?" }
-      )
+      let hint = Suggestion.hint(for: member.key, among: known, else: Self.help)
+      throw fault("has the unknown key \((place + member.key).quotedForMessage)", hint)
     }
   }
-}
 
-extension Fault {
-  fileprivate static func config(_ path: String, _ problem: String, _ hint: String?) -> Fault {
-    .usage("bad_config", "\(path): \(problem)", hint ?? "see: tender help files")
+  private static let help = "see: tender help files"
+
+  private func fault(_ problem: String, _ hint: String? = nil) -> Fault {
+    .usage("bad_config", "\(path): \(problem)", hint ?? Self.help)
   }
 }

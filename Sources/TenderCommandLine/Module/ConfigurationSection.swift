@@ -67,7 +67,9 @@ package struct ConfigurationSection: Sendable {
     package enum Kind: Sendable {
       /// Text, in one of the forms of `CredentialForm`; also in a variable (`TENDER_PROVIDER_NAME`,
       /// `…_FILE`).
-      case credential(isSecret: Bool)
+      case credential
+      /// A credential that no output may show.
+      case secret
       /// A credential that is never in a configuration file.
       case variable
       /// Text; also in a variable (`TENDER_PROVIDER_NAME`), without a file.
@@ -92,28 +94,15 @@ package struct ConfigurationSection: Sendable {
     }
 
     /// Whether it is not a credential.
-    package var isPlain: Bool {
-      switch kind {
-      case .text, .value: true
-      case .credential, .variable: false
-      }
-    }
+    var isPlain: Bool { kind == .text || kind == .value }
 
     /// Whether no option may contain its value. An API key is public in some apps, and never a reference.
-    var isHidden: Bool {
-      switch kind {
-      case .credential(let isSecret): isSecret || name == "api_key"
-      case .variable: true
-      case .text, .value: false
-      }
-    }
-
-    var isText: Bool { if case .text = kind { true } else { false } }
+    var isHidden: Bool { kind == .secret || kind == .variable || name == "api_key" && !isPlain }
 
     /// The names of its members in the section.
     package var members: [String] {
       switch kind {
-      case .credential: CredentialForm.allCases.map { name + $0.rawValue }
+      case .credential, .secret: CredentialForm.allCases.map { name + $0.rawValue }
       case .variable: []
       case .text, .value: [name]
       }
@@ -128,17 +117,9 @@ package struct ConfigurationSection: Sendable {
   /// The names that the section may have.
   var members: [String] { keys.flatMap(\.members) + ["_comment"] }
 
-  package var credentials: [String] {
-    keys.filter { !$0.isPlain }.map(\.name)
-  }
-
-  func isSecret(_ name: String) -> Bool {
-    keys.contains { key in
-      if case .credential(isSecret: true) = key.kind { key.name == name } else { false }
-    }
-  }
+  package var credentials: [String] { keys.filter { !$0.isPlain }.map(\.name) }
 
   func holdsSecret(_ section: JSONObject) -> Bool {
-    section.members.contains { isSecret($0.key) }
+    keys.contains { $0.kind == .secret && section[$0.name] != nil }
   }
 }

@@ -1,3 +1,4 @@
+internal import TenderEngine
 package import TenderModel
 
 /// The expected result of a command: alternatives, and required members of the record.
@@ -76,13 +77,7 @@ package struct ExpectedResult: Sendable {
   /// A scalar of a record as text; nil without one.
   private static func text(at path: ArraySlice<String>, in value: JSON) -> String? {
     guard let first = path.first else {
-      switch value {
-      case .string(let text), .number(let text): return text
-      case .integer(let number): return String(number)
-      case .bool(let truth): return String(truth)
-      case .null: return nil
-      case .array, .object: return "*"
-      }
+      return value.plainText ?? (value == .null ? nil : "*")
     }
     if let list = value.array {
       guard let index = Int(first), list.indices.contains(index) else { return nil }

@@ -7,6 +7,8 @@ package import TenderModel
 package struct OptionValues: Sendable {
   private var entries: [(name: String, values: [String])] = []
 
+  package init() {}
+
   /// The names in the order of their first use.
   var names: [String] { entries.map(\.name) }
 

@@ -30,6 +30,20 @@ package struct Key<Value>: OptionKey {
   package func read(_ text: String) throws(Fault) -> Value { try parse(text, "--" + option.name) }
 }
 
+extension Key {
+  /// Creates an option whose texts `parse` reads; nil is refused with a hint.
+  package init(
+    _ option: Option,
+    _ hint: @escaping @autoclosure @Sendable () -> String,
+    parse: @escaping @Sendable (_ text: String) -> Value?
+  ) {
+    self.init(option) { text, option throws(Fault) in
+      guard let value = parse(text) else { throw .badValue(option, text, hint: hint()) }
+      return value
+    }
+  }
+}
+
 extension Key where Value == Bool {
   /// Creates a flag.
   package init(_ option: Option) { self.init(option) { _, _ in true } }
@@ -49,11 +63,8 @@ where
   package init(_ option: Option) {
     // A key path would be slower: making one in a generic function takes longer than all other work here.
     let choices = Value.allCases.map { $0.rawValue }
-    self.init(option.with(choices: choices)) { text, option throws(Fault) in
-      guard let value = Value(rawValue: text) else {
-        throw .badValue(option, text, hint: "one of \(choices.joined(separator: ", "))")
-      }
-      return value
+    self.init(option.with(choices: choices), "one of \(choices.joined(separator: ", "))") {
+      Value(rawValue: $0)
     }
   }
 }
@@ -61,15 +72,8 @@ where
 extension Key where Value == Int {
   /// Creates an option with a whole number of a range.
   package init(_ option: Option, _ range: ClosedRange<Int>) {
-    self.init(option) { text, option throws(Fault) in
-      guard let number = Int(text), range.contains(number) else {
-        throw .badValue(
-          option,
-          text,
-          hint: "a whole number from \(range.lowerBound) to \(range.upperBound)"
-        )
-      }
-      return number
+    self.init(option, "a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
+      Int(text).flatMap { range.contains($0) ? $0 : nil }
     }
   }
 
@@ -88,16 +92,10 @@ extension Key where Value == Reference {
 extension Key where Value == TimeExpression {
   /// Creates a filter with a time in any form that people write.
   package init(_ option: Option) {
-    self.init(option) { text, option throws(Fault) in
-      guard let time = TimeExpression(text) else {
-        throw .badValue(
-          option,
-          text,
-          hint: "such as 2026-11-20, 2026-11-20T17:19, an RFC 3339 time, yesterday, monday or 24h"
-        )
-      }
-      return time
-    }
+    self.init(
+      option,
+      "such as 2026-11-20, 2026-11-20T17:19, an RFC 3339 time, yesterday, monday or 24h"
+    ) { TimeExpression($0) }
   }
 }
 

@@ -45,13 +45,9 @@ package enum Keys {
     .filter("by KEYS: group by currency, day, provider or status, several with commas")
   )
   package static let shard = Key<Shard>(
-    .server("shard K/N: the lines of this share alone, by their reference")
-  ) { text, option throws(Fault) in
-    guard let shard = Shard(text) else {
-      throw .badValue(option, text, hint: "a share and how many there are, such as 3/10")
-    }
-    return shard
-  }
+    .server("shard K/N: the lines of this share alone, by their reference"),
+    "a share and how many there are, such as 3/10"
+  ) { Shard($0) }
   package static let before = Key<TimeExpression>(.filter("before TIME: last changed before TIME"))
   package static let outcome = Key<String>(
     .filter("as STATUS: how the operation ended").with(
@@ -147,13 +143,9 @@ package enum Keys {
     .filter("receipt: print the receipts as text, a copy for the merchant and one for the customer")
   )
   package static let port = Key<UInt16>(
-    .server("port N: the port to listen on (default: a free one)")
-  ) { text, option throws(Fault) in
-    guard let number = UInt16(text), number > 0 else {
-      throw .badValue(option, text, hint: "1 to 65535, or leave it out for a free one")
-    }
-    return number
-  }
+    .server("port N: the port to listen on (default: a free one)"),
+    "1 to 65535, or leave it out for a free one"
+  ) { text in UInt16(text).flatMap { $0 > 0 ? $0 : nil } }
   package static let envFile = Key<String>(
     .server(
       "env-file FILE: write what a client needs to a file for a shell to source: addresses, "
@@ -179,12 +171,10 @@ package enum Keys {
     .control("follow: go on with each new request, until Ctrl-C")
   )
   package static let idempotencyKey = Key<String>(
-    .control("idempotency-key KEY: your own idempotency key for this operation")
-  ) { text, option throws(Fault) in
-    guard text.utf8.count <= 100, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
-      throw .badValue(option, text, hint: "1 to 100 visible ASCII characters")
-    }
-    return text
+    .control("idempotency-key KEY: your own idempotency key for this operation"),
+    "1 to 100 visible ASCII characters"
+  ) { text in
+    text.utf8.count <= 100 && text.utf8.allSatisfy { (0x21...0x7e).contains($0) } ? text : nil
   }
   package static let newAttempt = Key<Bool>(
     .control("new-attempt: try a declined, cancelled or expired one again")
@@ -217,13 +207,9 @@ package enum Keys {
     .simulator("sim-fault FAULT...: a fault: see tender help simulator")
   )
   package static let simSeed = Key<Int>(
-    .simulator("sim-seed N: make ids from this number: output that repeats")
-  ) { text, option throws(Fault) in
-    guard let seed = Int(text) else {
-      throw .badValue(option, text, hint: "a whole number, such as 7")
-    }
-    return seed
-  }
+    .simulator("sim-seed N: make ids from this number: output that repeats"),
+    "a whole number, such as 7"
+  ) { Int($0) }
   package static let simClock = Key<SimulatedTime>(
     .simulator(
       "sim-clock TIME: the time of the simulated clock (RFC 3339), or ahead of this machine's "
@@ -298,12 +284,8 @@ package enum Keys {
   package static let help = Key<Bool>(.general("-h, help: show help and exit"))
   package static let version = Key<Bool>(.general("version: show the version and exit"))
   package static let instrumentDescriptor = Key<Int32>(
-    .instrument("instrument-fd N: read the instrument as JSON from an open descriptor")
-  ) { text, option throws(Fault) in
-    guard let number = Int32(text), number >= 0 else {
-      throw .badValue(option, text, hint: "an open descriptor, such as 3 with 3< FILE")
-    }
-    return number
-  }
+    .instrument("instrument-fd N: read the instrument as JSON from an open descriptor"),
+    "an open descriptor, such as 3 with 3< FILE"
+  ) { text in Int32(text).flatMap { $0 >= 0 ? $0 : nil } }
   package static let open = Key<Bool>(.bank("open: open the bank's page in the browser"))
 }

@@ -18,11 +18,10 @@ package struct OptionReader {
   package func currencyValue() throws(Fault) -> Currency {
     let code = invocation[Keys.currency] ?? currency
     guard let currency = Currency(code: code) else {
-      let nearest = Suggestion.nearest(to: code.uppercased(), among: Currency.codes)
       throw .usage(
         "bad_currency",
         "--currency \(code.quotedForMessage) is no ISO 4217 code",
-        nearest.map { "did you mean \($0)?" } ?? "such as USD"
+        Suggestion.hint(for: code.uppercased(), among: Currency.codes, else: "such as USD")
       )
     }
     return currency
@@ -38,11 +37,7 @@ package struct OptionReader {
     case (nil, let minor?):
       return try Money(minorUnits: minor, currency: currency, named: "--\(name)-minor")
     case (nil, nil): return nil
-    default:
-      throw .badOptions(
-        "--\(name) and --\(name)-minor exclude each other",
-        hint: "give one of them"
-      )
+    default: throw .exclusive("--\(name) and --\(name)-minor")
     }
   }
 
@@ -67,7 +62,7 @@ package struct OptionReader {
     let amount = try money(Keys.amount)
     let isRest = invocation.has(Keys.rest)
     if amount != nil, isRest {
-      throw .badOptions("--amount and --rest exclude each other", hint: "give one of them")
+      throw .exclusive("--amount and --rest")
     }
     if let paid = payment?.currency, invocation.has(Keys.currency), try currencyValue() != paid {
       throw .usage(
@@ -95,12 +90,11 @@ package struct OptionReader {
     for pair in invocation.all(key) {
       let (name, value) = try Self.split(pair, option: "--" + option)
       guard known.contains(name) else {
-        let nearest = Suggestion.nearest(to: name, among: known)
+        let all = "fields: \(known.joined(separator: ", "))"
         throw .usage(
           "bad_value",
           "--\(option) has no field \(name.quotedForMessage)",
-          nearest.map { "did you mean \($0)?" }
-            ?? "fields: \(known.joined(separator: ", "))"
+          Suggestion.hint(for: name, among: known, else: all)
         )
       }
       guard fields[name] == nil else {
@@ -174,20 +168,14 @@ package struct OptionReader {
         try refuseCards(member.value)
       }
     case .array(let elements): for element in elements { try refuseCards(element) }
-    case .string(let text): try refuseCard(text)
-    case .integer(let number): try refuseCard(String(number))
-    case .number(let text): try refuseCard(text)
-    case .bool, .null: break
+    case .string, .integer, .number, .bool, .null:
+      guard let text = value.plainText, Redactor.holdsCardNumber(text) else { return }
+      throw .usage(
+        "card_number_in_metadata",
+        "the metadata holds something that looks like a card number",
+        "leave it out: metadata is stored and shown"
+      )
     }
-  }
-
-  private static func refuseCard(_ text: String) throws(Fault) {
-    guard Redactor.holdsCardNumber(text) else { return }
-    throw .usage(
-      "card_number_in_metadata",
-      "the metadata holds something that looks like a card number",
-      "leave it out: metadata is stored and shown"
-    )
   }
 
   /// The two sides of `NAME=VALUE`.

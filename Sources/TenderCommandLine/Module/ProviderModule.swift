@@ -135,7 +135,7 @@ struct HelpPage: Sendable {
   var examples: [Command.Example] {
     parts.filter { $0.hasPrefix("$ ") }.map { example in
       let halves = example.dropFirst(2).split(separator: " # ").map(String.init)
-      return Command.Example(halves[0], halves[1])
+      return Command.Example(line: halves[0], meaning: halves[1])
     }
   }
 
@@ -157,9 +157,6 @@ package struct Capability: Sendable {
   package let name: String
   package let isSupported: Bool
   package let note: String
-
-  /// Creates the line of an ability that the provider has.
-  package init(_ name: String, _ note: String) { self.init(name, true, note) }
 
   package init(_ name: String, _ isSupported: Bool, _ note: String) {
     self.name = name

@@ -2,6 +2,9 @@ package import TenderEngine
 package import TenderModel
 package import TenderSystem
 
+/// The transport of requests, and of messages on sockets.
+package typealias Exchanges = (http: any HTTPExchange, sockets: any SocketExchange)
+
 /// One run of a command for a provider's module: its invocation, and the parts of the program that the module
 /// may use.
 package protocol Session: AnyObject {
@@ -19,14 +22,10 @@ package protocol Session: AnyObject {
   /// Returns the transport of requests: the simulator in this process, or the network. A dry run has neither.
   ///
   /// Throws `usage` or `state`.
-  func exchanges(
-    inProcess: Bool
-  ) throws(Fault) -> (http: any HTTPExchange, sockets: any SocketExchange)
+  func exchanges(inProcess: Bool) throws(Fault) -> Exchanges
   /// Returns a factory of transports for a thread that sends requests before their lines run, and the largest
   /// number of such lines. Nil if every command sends its requests itself.
-  func exchangesAhead() throws(Fault) -> (
-    most: Int, make: @Sendable () -> (http: any HTTPExchange, sockets: any SocketExchange)
-  )?
+  func exchangesAhead() throws(Fault) -> (most: Int, make: @Sendable () -> Exchanges)?
   /// Returns the transport to card readers: the simulated one, or real ones. A dry run has neither.
   ///
   /// `base` is the address of a server that may simulate the reader. It is told the next customer beforehand.

@@ -61,11 +61,11 @@ package final class Settings {
     profileName = invocation[Keys.profile] ?? environment["TENDER_PROFILE"] ?? config.defaultProfile
     if let profileName {
       guard let found = config.profiles[profileName] else {
-        let nearest = Suggestion.nearest(to: profileName, among: config.profiles.keys.sorted())
+        let names = config.profiles.keys.sorted()
         throw .usage(
           "unknown_profile",
           "no profile \(profileName.quotedForMessage) in the configuration",
-          nearest.map { "did you mean \($0)?" } ?? "see: tender help files"
+          Suggestion.hint(for: profileName, among: names, else: "see: tender help files")
         )
       }
       try config.check(profileName, modules)
@@ -131,7 +131,7 @@ package final class Settings {
       for key in module.section.keys where key.isPlain {
         let variable = "TENDER_\(name)_\(key.name)".uppercased()
         guard let text = environment[variable] else { continue }
-        let value = key.isText ? .string(text) : JSONReader.read(text)
+        let value = key.kind == .text ? .string(text) : JSONReader.read(text)
         let problem: ConfigurationSection.Problem? =
           if let value { key.problem(value) } else { .init("is not JSON") }
         guard let value, problem == nil else {
@@ -281,21 +281,18 @@ package final class Settings {
       }
     }
     let variable = "TENDER_\(section)_\(key)".uppercased()
-    let set = [(variable, CredentialForm.text), (variable + "_FILE", .file)].compactMap {
-      name,
-      form in
-      environment[name].map {
-        CredentialSource(name: name, origin: .environment, form: form, value: .string($0))
-      }
+    for (name, form) in [(variable, CredentialForm.text), (variable + "_FILE", .file)] {
+      guard let text = environment[name].map(JSON.string) else { continue }
+      found.append(CredentialSource(name: name, origin: .environment, form: form, value: text))
     }
-    guard set.count < 2 else {
+    guard environment[variable] == nil || environment[variable + "_FILE"] == nil else {
       throw .usage(
         "bad_credential",
         "both \(variable) and \(variable)_FILE are set",
         "unset one of them"
       )
     }
-    return found + set
+    return found
   }
 
   /// Throws `usage` if an option or operand contains a secret of any provider that variables or the profile
@@ -347,7 +344,7 @@ package final class Settings {
       return value
     case .command:
       // A dry run shows no secret and signs nothing.
-      guard !invocation.has(Keys.dryRun) || !isSecret(section, key) else {
+      if invocation.has(Keys.dryRun), definition(section, key)?.kind == .secret {
         return "not-read-in-a-dry-run"
       }
       guard let programs = config.programs else {
@@ -363,14 +360,9 @@ package final class Settings {
     source.form != .variable || environment[source.value.text ?? ""] != nil
   }
 
-  private func isSecret(_ section: String, _ key: String) -> Bool {
-    modules.contains { $0.name.text == section && $0.section.isSecret(key) }
-  }
-
-  func isHidden(_ section: String, _ key: String) -> Bool {
-    modules.contains { module in
-      module.name.text == section && module.section.keys.contains { $0.name == key && $0.isHidden }
-    }
+  /// The definition of a key of a provider's section; nil without one.
+  func definition(_ section: String, _ key: String) -> ConfigurationSection.Key? {
+    modules.first { $0.name.text == section }?.section.keys.first { $0.name == key }
   }
 
   private static func content(_ path: String, _ name: String) throws(Fault) -> String {

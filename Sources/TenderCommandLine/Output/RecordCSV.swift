@@ -1,3 +1,4 @@
+internal import TenderEngine
 package import TenderModel
 
 /// Records as rows of a CSV file (RFC 4180): commas, quotes if needed, lines that end with CR and LF.
@@ -8,11 +9,9 @@ package enum RecordCSV {
   /// The columns of payments. They are always the same, and unused ones are empty.
   package static let payments = [
     "line", "provider", "env", "reference", "attempt", "replayed", "id", "status",
-    "provider_status",
-    "final", "amount", "requested_amount", "captured_amount", "released_amount", "voided_amount",
-    "refunded_amount", "refunding_amount", "returned_amount", "currency", "original", "source",
-    "brand", "last_four",
-    "created_at", "updated_at", "error.code",
+    "provider_status", "final", "amount", "requested_amount", "captured_amount", "released_amount",
+    "voided_amount", "refunded_amount", "refunding_amount", "returned_amount", "currency",
+    "original", "source", "brand", "last_four", "created_at", "updated_at", "error.code",
     "error.message", "group",
   ]
 
@@ -25,19 +24,13 @@ package enum RecordCSV {
     let currency = record.fields.text("currency").flatMap(Currency.init(code:))
     return row(
       columns.map { path in
-        let names = path.split(separator: ".").map(String.init)
-        let value = names.reduce(JSON.object(object) as JSON?) { $0?[$1] }
-        switch value {
-        case nil, .null: return ""
-        case .string(let text): return quoted(harmless(Printable.text(text)))
-        case .integer(let number):
-          guard let currency, TableCell.isMoney(names.last ?? "") else { return String(number) }
+        guard let value = object.value(at: path), value != .null else { return "" }
+        let name = path.split(separator: ".").last.map(String.init) ?? ""
+        if let text = value.text { return quoted(harmless(Printable.text(text))) }
+        if case .integer(let number) = value, let currency, TableCell.isMoney(name) {
           return Money(minorUnits: number, currency: currency).decimalText
-        case .number(let text): return text
-        case .bool(let truth): return String(truth)
-        case .array(let list): return quoted(JSONWriter.text(.array(list)))
-        case .object(let object): return quoted(JSONWriter.text(.object(object)))
         }
+        return value.plainText ?? quoted(JSONWriter.text(value))
       }
     )
   }

@@ -1,3 +1,4 @@
+internal import TenderEngine
 package import TenderModel
 
 /// A record as one JSON line.
@@ -12,18 +13,8 @@ package enum RecordLine {
   package static func values(_ record: Record, _ fields: [String]) -> String {
     let object = whole(record)
     return fields.map { path in
-      let value = path.split(separator: ".").reduce(JSON.object(object) as JSON?) {
-        $0?[String($1)]
-      }
-      let text =
-        switch value {
-        case nil, .null: ""
-        case .string(let text), .number(let text): text
-        case .integer(let number): String(number)
-        case .bool(let truth): String(truth)
-        case .array(let list): JSONWriter.text(.array(list))
-        case .object(let object): JSONWriter.text(.object(object))
-        }
+      let value = object.value(at: path).flatMap { $0 == .null ? nil : $0 }
+      let text = value.map { $0.plainText ?? JSONWriter.text($0) } ?? ""
       // A value may come from outside, and go to a terminal.
       return Printable.text(
         String(text.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) })
@@ -36,9 +27,8 @@ package enum RecordLine {
   package static func flat(_ record: Record, _ paths: [String]) -> Record {
     var fields: JSONObject = [:]
     for path in paths {
-      let words = path.split(separator: ".").map(String.init)
-      let value = words.reduce(JSON.object(record.fields) as JSON?) { $0?[$1] }
-      guard let name = words.last, let value, fields[name] == nil else { continue }
+      let name = path.split(separator: ".").last.map(String.init) ?? ""
+      guard let value = record.fields.value(at: path), fields[name] == nil else { continue }
       fields[name] = value
     }
     // The currency is needed to read the amounts.

@@ -61,17 +61,12 @@ package enum RecordSchema {
     known.withLock { known in
       if let found = known.first(where: { $0.kind == kind }) { return found.names }
       let names = readNames(kind)
-      known.append(Known(kind: kind, names: names))
+      known.append((kind, names))
       return names
     }
   }
 
-  private struct Known: Sendable {
-    let kind: Record.Kind
-    let names: [String]
-  }
-
-  private static let known = Mutex<[Known]>([])
+  private static let known = Mutex<[(kind: Record.Kind, names: [String])]>([])
 
   private static func readNames(_ kind: Record.Kind) -> [String] {
     let others = [

@@ -27,9 +27,8 @@ enum TableCell {
       "amount", "requested_amount", "captured_amount", "released_amount", "voided_amount",
       "refunded_amount", "refunding_amount", "charged", "captured", "refunding", "net",
       "returned_amount", "left", "left_afterwards", "this_refund", "authorisedAmount",
-      "gratuityAmount", "service_fee",
-      "fee", "fees", "gross_amount", "net_amount", "amount_in_minor", "maximum_individual_amount",
-      "maximum_available_amount", "current_amount",
+      "gratuityAmount", "service_fee", "fee", "fees", "gross_amount", "net_amount",
+      "amount_in_minor", "maximum_individual_amount", "maximum_available_amount", "current_amount",
       "maximum_amount", "minimum_amount",
     ] + Status.allCases.filter { $0 != .unknown }.map(\.rawValue)
   )
@@ -53,9 +52,7 @@ enum TableCell {
     case .array(let elements): elements.map { text($0, "", currency) }.joined(separator: ", ")
     case .object(let inner):
       inner.members.map { "\(Printable.text($0.key))=\(text($0.value, $0.key, currency))" }
-        .joined(
-          separator: " "
-        )
+        .joined(separator: " ")
     }
   }
 

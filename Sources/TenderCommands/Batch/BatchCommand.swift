@@ -4,7 +4,7 @@ internal import TenderModel
 internal import TenderSystem
 
 extension Action {
-  static let batch = Action(
+  static let batch = Command(
     .local(.writes),
     """
     batch: run many commands from a file
@@ -52,15 +52,13 @@ extension Action {
     operands: [.init("FILE", optional: true, completion: .files)],
     options: [
       Keys.csv, Keys.map, Keys.check, Keys.jobs, Keys.rate, Keys.shard, Keys.resume, Keys.ordered,
-      Keys.stopOnError,
-      Keys.junit,
+      Keys.stopOnError, Keys.junit,
     ] + Catalogue.simulation,
     exits: [.partial, .pending, .unknown, .state, .refused, .interrupted, .terminated, .hungUp],
     // Each of its lines may name files, addresses and readers.
     bounds: .anyProfile,
-    csv: RecordCSV.payments,
-    run: BatchCommand.run
-  )
+    csv: RecordCSV.payments
+  ).performed(by: BatchCommand.run)
 }
 
 /// `batch`: one command on each line, several at once, with a record for each result.
@@ -76,7 +74,7 @@ struct BatchCommand: CommandWork {
       )
     }
     if csv != nil, !invocation.operands.isEmpty {
-      throw .badOptions("--csv and FILE exclude each other", hint: "give one of them")
+      throw .exclusive("--csv and FILE")
     }
     if csv == nil, invocation.has(Keys.map) {
       throw .badOptions("--map needs --csv", hint: "add --csv FILE, or leave it out")
@@ -120,7 +118,7 @@ struct BatchCommand: CommandWork {
       workers: workers,
       vocabulary: vocabulary,
       schedule: BatchSchedule(jobs: jobs, stopsOnError: invocation.has(Keys.stopOnError)),
-      tally: BatchTally(composition: composition, report: report, source: source),
+      tally: BatchTally(composition: composition, report: report, source: source, start: start),
       inOrder: invocation.has(Keys.ordered),
       seen: checks ? SeenPayments() : nil,
       shard: try invocation.value(Keys.shard),

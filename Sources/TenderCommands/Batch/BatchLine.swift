@@ -1,4 +1,5 @@
 package import TenderCommandLine
+internal import TenderEngine
 package import TenderModel
 
 /// The commands and options that a batch's lines may have, and the batch's options for each line.
@@ -165,7 +166,7 @@ package struct BatchLine: Sendable {
     _ operand: String?
   ) -> Result<Invocation, Fault> {
     do throws(Fault) {
-      var typed = TypedOptions()
+      var typed = OptionValues()
       if let operand { try CardNumberGuard.check(operand, of: Keys.reference.option.name) }
       for (option, value) in given {
         if let value { try CardNumberGuard.check(value, of: option.name) }
@@ -217,15 +218,11 @@ package struct BatchLine: Sendable {
     case .object(let object):
       guard option.repeats else { throw .badMember(option, "an object", "one value") }
       var values: [String?] = []
-      for member in object.members {
-        switch member.value {
-        case .string(let text), .number(let text): values.append("\(member.key)=\(text)")
-        case .integer(let number): values.append("\(member.key)=\(number)")
-        case .bool(let truth): values.append("\(member.key)=\(truth)")
-        case .null: break
-        case .array, .object:
+      for member in object.members where member.value != .null {
+        guard let text = member.value.plainText else {
           throw .badMember(option, "something nested", "names with plain values")
         }
+        values.append("\(member.key)=\(text)")
       }
       return values
     }

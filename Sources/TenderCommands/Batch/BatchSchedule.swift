@@ -5,15 +5,10 @@ struct BatchSchedule {
   let jobs: Int
   let stopsOnError: Bool
   private(set) var begun = 0
-  private var open = 0
-  private var hasFailed = false
+  private(set) var open = 0
+  private(set) var hasFailed = false
   /// The number of running lines for a reference.
-  private var underWay: [String: Int] = [:]
-
-  init(jobs: Int, stopsOnError: Bool) {
-    self.jobs = jobs
-    self.stopsOnError = stopsOnError
-  }
+  private(set) var underWay: [String: Int] = [:]
 
   /// Whether no further line may start, for any reference.
   var isStopped: Bool { stopsOnError && hasFailed }

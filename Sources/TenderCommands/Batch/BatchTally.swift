@@ -7,6 +7,8 @@ struct BatchTally {
   let composition: Composition
   let report: JUnitFile?
   let source: BatchSource
+  /// The uptime at its start, in milliseconds.
+  let start: Int
   var ok = 0
   var failed = 0
   var unknown = 0
@@ -15,27 +17,19 @@ struct BatchTally {
   /// The amount charged for each payment after its last line, by provider and reference. It counts once.
   ///
   /// 9 bits are the position of its currency. The rest is the amount.
-  private var charged = NameTable()
+  private(set) var charged = NameTable()
   /// The refunded amount, if any, in the same form.
-  private var refunded = NameTable()
-  private var currencies: [String] = []
+  private(set) var refunded = NameTable()
+  private(set) var currencies: [String] = []
   var begun = 0
   var isStopped = false
   /// The number of lines that were not started, as far as they can be counted.
   var left = 0
   var isFatal = false
-  private var hasWritten = false
+  private(set) var hasWritten = false
   /// The reason why no more lines could be read.
   var problem: Fault?
-  private var shownAt = 0
-  private let start: Int
-
-  init(composition: Composition, report: JUnitFile?, source: BatchSource) {
-    self.composition = composition
-    self.report = report
-    self.source = source
-    start = composition.clock.uptime
-  }
+  private(set) var shownAt = 0
 
   private var output: Output { composition.output }
 
@@ -134,13 +128,12 @@ struct BatchTally {
     let isStopped = isStopped || wish != nil && failed > 0
     let counts = statuses.sorted { $0.key < $1.key }
       .map { JSONObject.Member(key: $0.key, value: .integer($0.value)) }
-    var fields: JSONObject = [
+    let fields: JSONObject = [
       "lines": .integer(ok + failed), "ok": .integer(ok), "failed": .integer(failed),
       "unknown": .integer(unknown), "replayed": .integer(replayed),
       "statuses": .object(JSONObject(counts)), "sums": .object(sums), "stopped": .bool(isStopped),
+      "left": left > 0 ? .integer(left) : nil, "milliseconds": .integer(milliseconds),
     ]
-    if left > 0 { fields["left"] = .integer(left) }
-    fields["milliseconds"] = .integer(milliseconds)
     output.show(composition.records.record(.batchSummary, fields))
     if ok + failed + left == 0, !isStopped { output.tell("there was no line to run") }
     if isStopped, problem == nil {

@@ -57,21 +57,15 @@ struct BatchWorker: Sendable {
   let jobs: Int
   /// Whether the lines must run in their order.
   let isOrdered: Bool
-  /// Whether the batch continues an earlier one.
+  /// Whether the batch continues an earlier one, so that finished lines are replayed.
   let resumes: Bool
   let common = CommonParts()
+  /// Resources that one line uses at a time.
   let turns = Turns()
 
   /// Creates the work of one thread: open files, connections, and memory for one line's secrets.
   func work() -> Workers<Job, Answer>.Work {
-    let parts = SharedParts(
-      common: common,
-      turns: turns,
-      isBatch: true,
-      isOrdered: isOrdered,
-      resumes: resumes,
-      jobs: jobs
-    )
+    let parts = SharedParts(common: common, batch: self)
     var count = 0
     let redactor = Redactor()
     let signals = signals.forOtherThread()
@@ -137,8 +131,7 @@ struct BatchWorker: Sendable {
       composition.output.collect = { collected.append($0) }
       var exit: Int32 = 0
       if checks {
-        let check = try LineCheck(composition: composition).run()
-        collected = [composition.records.record(.check, check)]
+        collected = [try LineCheck(composition: composition).run()]
       } else {
         do throws(Fault) {
           exit = try Action.run(composition)

@@ -6,11 +6,10 @@ internal import TenderModel
 struct LineCheck: CommandWork {
   let composition: Composition
 
-  /// Checks options, amounts, reference, profile and credentials of a line. Returns the members of a `check`
-  /// record.
+  /// Checks options, amounts, reference, profile and credentials of a line.
   ///
   /// Throws the fault that the line would end with.
-  func run() throws(Fault) -> JSONObject {
+  func run() throws(Fault) -> Record {
     let target: Target
     if invocation.command.work.writes {
       // The request is prepared, but nothing is sent or written.
@@ -25,12 +24,10 @@ struct LineCheck: CommandWork {
       try invocation.checkOptions(for: target.module.name)
       try composition.engine(target).provider.checkReady(for: nil, of: nil)
     }
-    return [
-      "name": .string(composition.subject.reference ?? ""), "outcome": "ok",
-      "detail": .string(
-        "\(invocation.command.name) by \(target.module.name.text) on \(target.env.rawValue)"
-      ),
-    ]
+    return records.check(
+      composition.subject.reference ?? "",
+      "\(invocation.command.name) by \(target.module.name.text) on \(target.env.rawValue)"
+    )
   }
 }
 

@@ -4,7 +4,7 @@ internal import TenderModel
 internal import TenderSystem
 
 extension Action {
-  static let conformance = Action(
+  static let conformance = Command(
     .local(.writes),
     """
     conformance: compare the simulator with a sandbox
@@ -16,9 +16,8 @@ extension Action {
     """,
     options: [Keys.provider, Keys.simSeed],
     exits: [.partial, .auth, .state, .refused],
-    bounds: .chosenProviders,
-    run: ConformanceCommand.run
-  )
+    bounds: .chosenProviders
+  ).performed(by: ConformanceCommand.run)
 }
 
 /// Runs the same commands on the simulator and elsewhere, and compares what both answer.
@@ -52,11 +51,10 @@ struct ConformanceCommand: CommandWork {
       let found = Self.differences(own, other)
       differences += found.count
       for detail in found.isEmpty ? [nil] : found.map(Optional.some) {
-        var fields: JSONObject = [
+        let fields: JSONObject = [
           "name": .string("\(number + 1) \(line.prefix(2).joined(separator: " "))"),
-          "outcome": found.isEmpty ? "ok" : "fail",
+          "outcome": found.isEmpty ? "ok" : "fail", "detail": detail.map(JSON.string),
         ]
-        fields["detail"] = detail.map(JSON.string)
         output.show(records.record(.check, fields))
       }
     }

@@ -5,7 +5,7 @@ internal import TenderModel
 internal import TenderSystem
 
 extension Action {
-  static let doctor = Action(
+  static let doctor = Command(
     .local(.writes),
     """
     doctor: check that all parts for a payment are ready
@@ -18,9 +18,8 @@ extension Action {
       .auth, .rejected, .notSent, .providerError, .device, .state, .interrupted, .terminated,
       .hungUp,
     ],
-    bounds: .chosenProviders,
-    run: DoctorCommand.run
-  )
+    bounds: .chosenProviders
+  ).performed(by: DoctorCommand.run)
 }
 
 /// `doctor`: one record for each condition of a payment.

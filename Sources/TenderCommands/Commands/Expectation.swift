@@ -17,12 +17,7 @@ struct Expectation: Sendable {
     // A dry run has no result to expect or wait for, and no events.
     if invocation.has(Keys.dryRun), !invocation.inherited.contains(Keys.dryRun.option.name) {
       let unused: [any OptionKey] = [Keys.expect, Keys.wait, Keys.interval, Keys.events]
-      if let option = invocation.given(among: unused).first {
-        throw .badOptions(
-          "--\(option.name) cannot be used with --dry-run",
-          hint: "leave one of them out"
-        )
-      }
+      try invocation.refuse(unused, with: Keys.dryRun)
     }
     expected = try invocation.value(Keys.expect)
     refunds = invocation.command.work == .changes(.refund)

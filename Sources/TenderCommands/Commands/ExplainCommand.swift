@@ -4,7 +4,7 @@ internal import TenderModel
 internal import TenderSystem
 
 extension Action {
-  static let explain = Action(
+  static let explain = Command(
     .local(.reads),
     """
     explain: explain an error, a word of a record, or a payment
@@ -19,9 +19,8 @@ extension Action {
     """,
     operands: [.init("CODE", optional: true)],
     options: [Keys.list],
-    exits: [.notFound],
-    run: ExplainCommand.run
-  )
+    exits: [.notFound]
+  ).performed(by: ExplainCommand.run)
 }
 
 /// `tender explain`: the meaning of a term, or the state of a payment.
@@ -37,10 +36,7 @@ struct ExplainCommand: CommandWork {
   func run() throws(Fault) -> Int32 {
     guard let word = invocation.operands.first else { return list() }
     guard !invocation.has(Keys.list) else {
-      throw .badOptions(
-        "--list and \(word.quotedForMessage) exclude each other",
-        hint: "give one of them"
-      )
+      throw .exclusive("--list and \(word.quotedForMessage)")
     }
     let all = pages
     let found = all.filter { $0.page.isAbout(String(word.prefix(before: ":"))) }
@@ -56,16 +52,13 @@ struct ExplainCommand: CommandWork {
     }
     guard found.isEmpty, !isPayment else { return output.exit(0) }
     let codes = all.map(\.page.code)
+    let list = "see: tender explain --list"
     throw Fault(
       .notFound,
       code: "code_not_found",
       "\(word.quotedForMessage) is not a word of tender, nor a reference or id in "
         + (try composition.journalWords()),
-      hint: Suggestion.hint(
-        for: word.lowercased(),
-        among: codes,
-        else: "see: tender explain --list"
-      )
+      hint: Suggestion.hint(for: word.lowercased(), among: codes, else: list)
     )
   }
 

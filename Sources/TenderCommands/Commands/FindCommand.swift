@@ -3,7 +3,7 @@ internal import TenderEngine
 internal import TenderModel
 
 extension Action {
-  static let find = Action(
+  static let find = Command(
     .local(.reads),
     """
     find: find a payment
@@ -47,9 +47,8 @@ extension Action {
       .interrupted, .terminated, .hungUp,
     ],
     meanings: ["all": "show every match, not the latest 50"],
-    csv: RecordCSV.payments,
-    run: JournalCommands.find
-  )
+    csv: RecordCSV.payments
+  ).performed(by: JournalCommands.find)
 }
 
 extension JournalCommands {
@@ -74,7 +73,7 @@ extension JournalCommands {
     }
     let duplicates = try invocation.value(Keys.duplicates)
     if invocation.has(Keys.online) {
-      try refuse([Keys.limit, Keys.orderBy, Keys.duplicates], with: Keys.online.option)
+      try invocation.refuse([Keys.limit, Keys.orderBy, Keys.duplicates], with: Keys.online)
       let found = try FindOnline(composition: composition).run(filter)
       // Payments that a copy lacks are looked up with this command, before the copy is accepted.
       guard let copy = try composition.journal().copyWarning else { return try exit(found) }
@@ -99,17 +98,9 @@ extension JournalCommands {
     return try tell(of: shown)
   }
 
-  private func refuse(_ keys: [any OptionKey], with other: Option) throws(Fault) {
-    guard let option = invocation.given(among: keys).first else { return }
-    throw .badOptions(
-      "--\(option.name) cannot be used with --\(other.name)",
-      hint: "leave one of them out"
-    )
-  }
-
   /// Shows groups of payments that may be one purchase paid twice.
   private func show(duplicates span: Int, _ filter: PaymentFilter) throws(Fault) -> Int32 {
-    try refuse([Keys.limit, Keys.orderBy, Keys.all], with: Keys.duplicates.option)
+    try invocation.refuse([Keys.limit, Keys.orderBy, Keys.all], with: Keys.duplicates)
     var counts = (groups: 0, payments: 0)
     func each(_ body: (Record) -> Void) throws(Fault) {
       counts = (0, 0)
@@ -174,7 +165,7 @@ extension JournalCommands {
   ) throws(Fault) -> Shown {
     let given = try invocation.value(Keys.limit)
     if given != nil, invocation.has(Keys.all) {
-      throw .badOptions("--limit and --all exclude each other", hint: "give one of them")
+      throw .exclusive("--limit and --all")
     }
     let isAll = invocation.has(Keys.all) || !output.isTable
     let limit = given ?? (isAll ? Int.max : Self.rowLimit)

@@ -4,7 +4,7 @@ internal import TenderModel
 internal import TenderSystem
 
 extension Action {
-  static let journalResume = Action(
+  static let journalResume = Command(
     .local(.changes),
     """
     journal resume: look at unknown operations, or finish them
@@ -27,11 +27,10 @@ extension Action {
     ],
     meanings: ["all": "every payment with an unknown operation, and bank payments that wait"],
     // The journal has the address of the payment's reader. This command does not.
-    bounds: .providers,
-    run: JournalCommands.resume
-  )
+    bounds: .providers
+  ).performed(by: JournalCommands.resume)
 
-  static let journalResolve = Action(
+  static let journalResolve = Command(
     .local(.changes),
     """
     journal resolve: resolve an unknown operation by hand
@@ -48,11 +47,10 @@ extension Action {
     operands: [.init("REF", orID: true)],
     options: [Keys.outcome, Keys.operation, Keys.reason, Keys.all, Keys.id],
     exits: [.notFound, .conflict, .state, .refused],
-    unoffered: ["as": ["restored"], "all": []],
-    run: JournalCommands.resolve
-  )
+    unoffered: ["as": ["restored"], "all": []]
+  ).performed(by: JournalCommands.resolve)
 
-  static let journalAccept = Action(
+  static let journalAccept = Command(
     .local(.changes),
     """
     journal accept: accept a copied or restored journal
@@ -65,9 +63,8 @@ extension Action {
     $ tender journal accept --reason checked --yes # continue with a copy
     """,
     options: [Keys.reason],
-    exits: [.conflict, .state, .refused],
-    run: JournalCommands.accept
-  )
+    exits: [.conflict, .state, .refused]
+  ).performed(by: JournalCommands.accept)
 }
 
 /// Commands that end unknown operations: `journal resume` and `journal resolve`; and `journal accept`.
@@ -78,9 +75,7 @@ extension JournalCommands {
     composition.signals.hold()
     if invocation.has(Keys.finish) { try composition.refuseReadOnly() }
     guard !invocation.has(Keys.all) else { return try resumeAll() }
-    let handle = try invocation.handle()
-    composition.subject.reference = handle
-    let target = try composition.target(of: handle)
+    let (target, handle) = try composition.namedTarget()
     composition.subject.take(target)
     guard let found = target.payment else { throw .unknownHandle(handle) }
     let payment = try refund(in: found) ?? found
@@ -244,9 +239,7 @@ extension JournalCommands {
     }
     try composition.refuseReadOnly()
     composition.signals.hold()
-    let handle = try invocation.handle()
-    composition.subject.reference = handle
-    let target = try composition.target(of: handle)
+    let (target, handle) = try composition.namedTarget()
     composition.subject.take(target)
     guard let found = target.payment else { throw .unknownHandle(handle) }
     let chosen = try invocation.value(Keys.operation)

@@ -5,7 +5,7 @@ internal import TenderModel
 internal import TenderSystem
 
 extension Action {
-  static let journalImport = Action(
+  static let journalImport = Command(
     .local(.writes),
     """
     journal import: copy payments from another journal
@@ -19,11 +19,10 @@ extension Action {
     $ tender journal import journal.jsonl # copy an export
     """,
     operands: [.init("FILE", optional: true, completion: .files)],
-    exits: [.usage, .partial, .state],
-    run: JournalCommands.takeOver
-  )
+    exits: [.usage, .partial, .state]
+  ).performed(by: JournalCommands.takeOver)
 
-  static let journalMigrate = Action(
+  static let journalMigrate = Command(
     .local(.reads),
     """
     journal migrate: make or upgrade the tables of a shared journal
@@ -33,22 +32,20 @@ extension Action {
     that writes.
     $ tender journal migrate # once for each database, and after an upgrade
     """,
-    exits: [.usage, .state, .refused],
-    run: JournalCommands.migrate
-  )
+    exits: [.usage, .state, .refused]
+  ).performed(by: JournalCommands.migrate)
 
-  static let journalGrants = Action(
+  static let journalGrants = Command(
     .local(.nothing),
     """
     journal grants: print the least rights on a shared journal
     Prints the SQL that gives a runner, a support reader and an auditor the least rights on a
     PostgreSQL journal. It asks no server and changes nothing.
     $ tender journal grants # for psql, as the owner of the tables
-    """,
-    run: JournalCommands.grants
-  )
+    """
+  ).performed(by: JournalCommands.grants)
 
-  static let journalPrune = Action(
+  static let journalPrune = Command(
     .local(.changes),
     """
     journal prune: delete old payments
@@ -63,11 +60,10 @@ extension Action {
     $ tender journal prune --before 2026-01-01 # delete older payments
     """,
     options: [Keys.before, Keys.dryRun],
-    exits: [.state, .refused],
-    run: JournalCommands.prune
-  )
+    exits: [.state, .refused]
+  ).performed(by: JournalCommands.prune)
 
-  static let journalVerify = Action(
+  static let journalVerify = Command(
     .local(.reads),
     """
     journal verify: check that the journal is whole
@@ -79,11 +75,10 @@ extension Action {
     newest journal back, or run tender journal accept.
     $ tender journal verify # is anything damaged or missing?
     """,
-    exits: [.state],
-    run: JournalCommands.verify
-  )
+    exits: [.state]
+  ).performed(by: JournalCommands.verify)
 
-  static let journalBackup = Action(
+  static let journalBackup = Command(
     .local(.reads),
     """
     journal backup: copy the journal while it is in use
@@ -95,9 +90,8 @@ extension Action {
     $ tender journal backup journal-copy.db # a copy for the night
     """,
     operands: [.init("FILE", completion: .newFiles)],
-    exits: [.usage, .state],
-    run: JournalCommands.backUp
-  )
+    exits: [.usage, .state]
+  ).performed(by: JournalCommands.backUp)
 }
 
 /// Commands that check, move and shrink a journal.
@@ -130,12 +124,7 @@ extension JournalCommands {
   }
 
   private func show(_ checks: [(outcome: String, detail: String)]) {
-    let shown = checks.map { outcome, detail in
-      records.record(
-        .check,
-        ["name": "journal", "outcome": .string(outcome), "detail": .string(detail)]
-      )
-    }
+    let shown = checks.map { records.check("journal", $0.detail, outcome: $0.outcome) }
     output.show(shown, columns: ["name", "outcome", "detail"])
   }
 

@@ -4,7 +4,7 @@ internal import TenderModel
 internal import TenderSystem
 
 extension Action {
-  static let journalList = Action(
+  static let journalList = Command(
     .local(.reads),
     """
     journal list: list recorded payments
@@ -18,11 +18,10 @@ extension Action {
     ],
     exits: [.state],
     meanings: ["all": "show every payment, not the latest 50"],
-    csv: RecordCSV.payments,
-    run: JournalCommands.list
-  )
+    csv: RecordCSV.payments
+  ).performed(by: JournalCommands.list)
 
-  static let journalShow = Action(
+  static let journalShow = Command(
     .local(.reads),
     """
     journal show: show one payment, its operations and its history
@@ -33,11 +32,10 @@ extension Action {
     """,
     operands: [.init("REF", orID: true)],
     options: [Keys.receipt, Keys.id, Keys.all],
-    exits: [.notFound, .state],
-    run: JournalCommands.show
-  )
+    exits: [.notFound, .state]
+  ).performed(by: JournalCommands.show)
 
-  static let journalExport = Action(
+  static let journalExport = Command(
     .local(.reads),
     """
     journal export: write the journal as JSON lines
@@ -46,9 +44,8 @@ extension Action {
     $ tender journal export --since 2026-01-01 # this year's payments
     """,
     options: [Keys.since, Keys.until, Keys.status, Keys.lastFour, Keys.amount, Keys.currency],
-    exits: [.state],
-    run: JournalCommands.export
-  )
+    exits: [.state]
+  ).performed(by: JournalCommands.export)
 }
 
 /// `find`, and every command of `journal`.
@@ -215,6 +212,13 @@ extension Invocation {
   var asksForOne: Bool {
     let names: [any OptionKey] = [Keys.customer, Keys.lastFour, Keys.traceID]
     return operands.contains { !$0.contains("*") } || !given(among: names).isEmpty
+  }
+
+  /// Throws `usage` if one of some options is given, which have no effect beside another one.
+  func refuse<Value>(_ keys: [any OptionKey], with other: Key<Value>) throws(Fault) {
+    guard let name = given(among: keys).first?.name else { return }
+    let problem = "--\(name) cannot be used with --\(other.option.name)"
+    throw .badOptions(problem, hint: "leave one of them out")
   }
 
   /// The one reference or id of a command.

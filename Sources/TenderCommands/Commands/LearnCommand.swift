@@ -4,7 +4,7 @@ internal import TenderSimulator
 internal import TenderSystem
 
 extension Action {
-  static let simulatorLearn = Action(
+  static let simulatorLearn = Command(
     .local(.reads),
     """
     simulator learn: turn a trace into faults
@@ -15,9 +15,8 @@ extension Action {
     $ tender simulator learn sandbox.trace # the faults of that run
     """,
     operands: [.init("FILE", completion: .files)],
-    bounds: .world,
-    run: LearnCommand.run
-  )
+    bounds: .world
+  ).performed(by: LearnCommand.run)
 }
 
 /// Turns a trace into the faults that play it.
@@ -47,12 +46,7 @@ struct LearnCommand: CommandWork {
       output.put(words.joined())
       return output.exit(0)
     }
-    for (text, detail) in lesson.faults {
-      let fields: JSONObject = [
-        "name": .string(text), "outcome": "ok", "detail": .string(detail),
-      ]
-      output.show(records.record(.check, fields))
-    }
+    for (text, detail) in lesson.faults { output.show(records.check(text, detail)) }
     return output.exit(0)
   }
 

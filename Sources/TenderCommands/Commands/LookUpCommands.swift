@@ -10,11 +10,10 @@ extension Action {
   private static let ofLookUps: [Fault.Kind] = [
     .declined, .auth, .notFound, .conflict, .rejected, .unknown, .notSent, .providerError,
     .cancelled, .expired, .partial, .unsupported, .state, .unexpected, .partPaid, .interrupted,
-    .terminated,
-    .hungUp,
+    .terminated, .hungUp,
   ]
 
-  static let paymentStatus = Action(
+  static let paymentStatus = Command(
     .looksUp(.payment),
     """
     payment-status: look payments up
@@ -31,11 +30,10 @@ extension Action {
     operands: [.init("ID", orID: true, repeats: true)],
     options: lookingUp,
     exits: ofLookUps,
-    csv: RecordCSV.payments,
-    run: LookUpCommands.run
-  )
+    csv: RecordCSV.payments
+  ).performed(by: LookUpCommands.run)
 
-  static let mandateStatus = Action(
+  static let mandateStatus = Command(
     .looksUp(.mandate),
     """
     mandate-status: look mandates up
@@ -45,9 +43,8 @@ extension Action {
     """,
     operands: [.init("ID", orID: true, repeats: true)],
     options: lookingUp,
-    exits: ofLookUps,
-    run: LookUpCommands.run
-  )
+    exits: ofLookUps
+  ).performed(by: LookUpCommands.run)
 }
 
 /// `payment-status` and `mandate-status`.

@@ -5,7 +5,7 @@ internal import TenderSimulator
 internal import TenderSystem
 
 extension Action {
-  static let simulatorShow = Action(
+  static let simulatorShow = Command(
     .local(.reads),
     """
     simulator show: show the books of the simulated providers
@@ -17,11 +17,10 @@ extension Action {
     """,
     operands: [.init("REF", optional: true)],
     exits: [.notFound, .state],
-    bounds: .world,
-    run: SimulatorCommands.show
-  )
+    bounds: .world
+  ).performed(by: SimulatorCommands.show)
 
-  static let simulatorRequests = Action(
+  static let simulatorRequests = Command(
     .local(.reads),
     """
     simulator requests: show the requests that the simulator received
@@ -33,11 +32,10 @@ extension Action {
     """,
     options: [Keys.unmatched, Keys.follow],
     exits: [.state],
-    bounds: .world,
-    run: SimulatorCommands.requests
-  )
+    bounds: .world
+  ).performed(by: SimulatorCommands.requests)
 
-  static let simulatorSave = Action(
+  static let simulatorSave = Command(
     .local(.reads),
     """
     simulator save: save the simulated world to a file
@@ -47,11 +45,10 @@ extension Action {
     """,
     operands: [.init("FILE", completion: .newFiles)],
     exits: [.state],
-    bounds: .world,
-    run: SimulatorCommands.save
-  )
+    bounds: .world
+  ).performed(by: SimulatorCommands.save)
 
-  static let simulatorLoad = Action(
+  static let simulatorLoad = Command(
     .local(.writes),
     """
     simulator load: replace the simulated world by a saved one
@@ -62,11 +59,10 @@ extension Action {
     """,
     operands: [.init("FILE", completion: .files)],
     exits: [.state, .refused],
-    bounds: .world,
-    run: SimulatorCommands.load
-  )
+    bounds: .world
+  ).performed(by: SimulatorCommands.load)
 
-  static let simulatorReset = Action(
+  static let simulatorReset = Command(
     .local(.changes),
     """
     simulator reset: forget the simulated world
@@ -75,9 +71,8 @@ extension Action {
     $ tender simulator reset # start the simulated world afresh
     """,
     exits: [.state, .refused],
-    bounds: .world,
-    run: SimulatorCommands.reset
-  )
+    bounds: .world
+  ).performed(by: SimulatorCommands.reset)
 }
 
 /// The commands that look into the simulated world, or replace it.

@@ -6,17 +6,16 @@ internal import TenderSimulator
 internal import TenderSystem
 
 extension Action {
-  static let providers = Action(
+  static let providers = Command(
     .local(.nothing),
     """
     providers: list providers and what they can do
     Lists each provider with the commands and methods it has.
     $ tender providers # the capability table
-    """,
-    run: SupportCommands.providers
-  )
+    """
+  ).performed(by: SupportCommands.providers)
 
-  static let simulatorServe = Action(
+  static let simulatorServe = Command(
     .local(.writes),
     """
     simulator serve: serve the simulated providers on loopback
@@ -34,11 +33,10 @@ extension Action {
     """,
     options: [Keys.port, Keys.envFile, Keys.trustKey, Keys.retain] + Catalogue.simulation,
     exits: [.state],
-    bounds: .servedWorld,
-    run: SupportCommands.serve
-  )
+    bounds: .servedWorld
+  ).performed(by: SupportCommands.serve)
 
-  static let simulatorScenarios = Action(
+  static let simulatorScenarios = Command(
     .local(.nothing),
     """
     simulator scenarios: list scenarios and faults
@@ -48,11 +46,10 @@ extension Action {
     $ tender simulator scenarios answer lost --exit 9 # lost answers that leave a payment unknown
     """,
     operands: [.init("WORD", optional: true, repeats: true)],
-    options: [Keys.provider, Keys.exit],
-    run: SupportCommands.scenarios
-  )
+    options: [Keys.provider, Keys.exit]
+  ).performed(by: SupportCommands.scenarios)
 
-  static let simulatorAdvance = Action(
+  static let simulatorAdvance = Command(
     .local(.writes),
     """
     simulator advance: move the simulated clock forward
@@ -64,11 +61,10 @@ extension Action {
     """,
     operands: [.init("TIME")],
     exits: [.state],
-    bounds: .world,
-    run: SupportCommands.advance
-  )
+    bounds: .world
+  ).performed(by: SupportCommands.advance)
 
-  static let configShow = Action(
+  static let configShow = Command(
     .local(.nothing),
     """
     config show: show each setting and where it comes from
@@ -76,42 +72,38 @@ extension Action {
     default. The detail names the source in use, and those that are
     ignored. Secrets are shown as set or not set; their programs are not run.
     $ tender config show # the settings in force
-    """,
-    run: SupportCommands.showConfig
-  )
+    """
+  ).performed(by: SupportCommands.showConfig)
 
-  static let configCheck = Action(
+  static let configCheck = Command(
     .local(.nothing),
     """
     config check: check the configuration file
     Reads the configuration file and says what is wrong with it, if anything. Every profile is
     checked, and its files and programs are looked for. No program is run.
     $ tender config check # check the file
-    """,
-    run: SupportCommands.checkConfig
-  )
+    """
+  ).performed(by: SupportCommands.checkConfig)
 
-  static let schema = Action(
+  static let schema = Command(
     .local(.nothing),
     """
     schema: print the JSON Schema of a record
     Prints the JSON Schema of one kind of record, or of all of them.
     $ tender schema payment # the members of a payment record
     """,
-    operands: [.init("RECORD", optional: true, choices: Record.Kind.allCases.map(\.rawValue))],
-    run: SupportCommands.schema
-  )
+    operands: [.init("RECORD", optional: true, choices: Record.Kind.allCases.map(\.rawValue))]
+  ).performed(by: SupportCommands.schema)
 
-  static let completion = Action(
+  static let completion = Command(
     .local(.nothing),
     """
     completion: print a shell's completion script
     Prints the completion script of a shell on standard output.
     $ tender completion bash > tender.bash # source this file in ~/.bashrc
     """,
-    operands: [.init("SHELL", choices: ["bash", "zsh", "fish"])],
-    run: SupportCommands.completion
-  )
+    operands: [.init("SHELL", choices: ["bash", "zsh", "fish"])]
+  ).performed(by: SupportCommands.completion)
 }
 
 /// The commands that ask no provider.
@@ -121,14 +113,13 @@ struct SupportCommands: CommandWork {
   func providers() -> Int32 {
     output.show(
       composition.catalogue.modules.flatMap { module in
-        module.capabilities.map { (module.name.text, $0) }
-      }.map { provider, capability in
-        var fields: JSONObject = [
-          "provider": .string(provider), "capability": .string(capability.name),
-          "supported": .bool(capability.isSupported),
-        ]
-        fields["note"] = .string(capability.note)
-        return records.record(.capability, fields)
+        module.capabilities.map { capability in
+          let fields: JSONObject = [
+            "provider": .string(module.name.text), "capability": .string(capability.name),
+            "supported": .bool(capability.isSupported), "note": .string(capability.note),
+          ]
+          return records.record(.capability, fields)
+        }
       },
       columns: ["provider", "capability", "supported", "note"]
     )
@@ -148,8 +139,10 @@ struct SupportCommands: CommandWork {
         (provider: $0.name.text, schema: ResultShape.schema($0.results))
       }
       let schema = RecordSchema.document(kind, results: isPayment ? results : [])
-      var fields: JSONObject = ["name": .string(kind.rawValue), "json_schema": .object(schema)]
-      if isPayment { fields["vocabulary"] = .object(records.vocabulary) }
+      let fields: JSONObject = [
+        "name": .string(kind.rawValue), "json_schema": .object(schema),
+        "vocabulary": isPayment ? .object(records.vocabulary) : nil,
+      ]
       output.show(records.record(.schema, fields))
     }
     return output.exit(0)
@@ -196,13 +189,11 @@ struct SupportCommands: CommandWork {
         "\(option) \(word.name)  (\(provider)\(exit))\n" + lines.joined(separator: "\n") + "\n"
       return
     }
-    var fields: JSONObject = [
+    let fields: JSONObject = [
       "name": .string(word.name), "option": .string(option), "meaning": .string(word.meaning),
-      "provider": .string(provider),
+      "provider": .string(provider), "exit": word.exit.map { .integer(Int($0)) },
+      "effect": word.effect.map { .string($0.rawValue) }, "strikes": word.command.map(JSON.string),
     ]
-    fields["exit"] = word.exit.map { .integer(Int($0)) }
-    fields["effect"] = word.effect.map { .string($0.rawValue) }
-    fields["strikes"] = word.command.map(JSON.string)
     output.show(records.record(.scenario, fields))
   }
 
@@ -215,10 +206,7 @@ struct SupportCommands: CommandWork {
     )
     let ahead = try Ledger(path: composition.servedWorld().ledgerPath).advance(by: time)
     let now = SystemClock(interruption: composition.signals).now + ahead
-    let fields: JSONObject = [
-      "name": "clock", "outcome": "ok", "detail": .string(Timestamp.text(now)),
-    ]
-    output.show(records.record(.check, fields))
+    output.show(records.check("clock", Timestamp.text(now)))
     return output.exit(0)
   }
 
@@ -256,16 +244,13 @@ struct SupportCommands: CommandWork {
     }
     let variables = try variables(world, text)
     let exports = variables.map { "export \($0)=\(Self.quoted($1))\n" }.joined()
-    var fields: JSONObject = [
+    let envFile = invocation[Keys.envFile]
+    if let envFile { try Environment.write(exports, to: envFile, named: "--env-file") }
+    let fields: JSONObject = [
       "address": .string(text(.http)), "device": .string(text(.device)),
-      "variables": .object(
-        JSONObject(variables.map { JSONObject.Member(key: $0, value: .string($1)) })
-      ),
+      "variables": .object(JSONObject(variables.map { .init(key: $0, value: .string($1)) })),
+      "env_file": envFile.map(JSON.string),
     ]
-    if let path = invocation[Keys.envFile] {
-      try Environment.write(exports, to: path, named: "--env-file")
-      fields["env_file"] = .string(path)
-    }
     if output.isTable { output.put(exports) } else { output.show(records.record(.server, fields)) }
     output.note("the simulated providers listen on 127.0.0.1:\(chosen); Ctrl-C stops them")
     output.note("with these variables set, tender goes there, with --env simulator or sandbox")
@@ -342,12 +327,12 @@ struct SupportCommands: CommandWork {
         source.origin == .profile ? "\(source.name) of \(profile ?? "")" : source.name
       }
       let ignored = names.dropFirst().map { "\($0) is ignored" + (reason.map { ": \($0)" } ?? "") }
-      var fields: JSONObject = [
+      let detail = (names.prefix(1) + ignored).filter { !$0.isEmpty }.joined(separator: "; ")
+      let fields: JSONObject = [
         "name": .string(name), "value": .string(value),
         "origin": .string((sources.first?.origin ?? .default).rawValue),
+        "detail": detail.isEmpty ? nil : .string(detail),
       ]
-      let detail = (names.prefix(1) + ignored).filter { !$0.isEmpty }.joined(separator: "; ")
-      if !detail.isEmpty { fields["detail"] = .string(detail) }
       rows.append(records.record(.setting, fields))
     }
     func add(_ name: String, _ values: [Settings.Value], otherwise: String) {
@@ -404,8 +389,7 @@ struct SupportCommands: CommandWork {
     let detail =
       Environment.exists(config.path)
       ? "\(config.path): \(config.profiles.count) profiles" : "there is no \(config.path)"
-    let fields: JSONObject = ["name": "config", "outcome": "ok", "detail": .string(detail)]
-    output.show(records.record(.check, fields))
+    output.show(records.check("config", detail))
     return output.exit(0)
   }
 }

@@ -4,7 +4,7 @@ internal import TenderModel
 internal import TenderSystem
 
 extension Action {
-  static let totals = Action(
+  static let totals = Command(
     .local(.reads),
     """
     totals: print totals of payments
@@ -28,9 +28,8 @@ extension Action {
     exits: [.state],
     csv: Total.Key.allCases.map(\.rawValue) + [
       "env", "currency", "payments", "charged", "refunded", "net", "refunding", "unknown",
-    ],
-    run: JournalCommands.totals
-  )
+    ]
+  ).performed(by: JournalCommands.totals)
 }
 
 extension JournalCommands {
@@ -125,15 +124,14 @@ extension JournalCommands {
     let names = Total.Key.allCases.filter(keys.contains).map(\.rawValue) + ["env", "currency"]
     let rows = sums.all.sorted { $0.group.lexicographicallyPrecedes($1.group) }
     return rows.map { total in
-      var fields: JSONObject = [:]
-      for (name, value) in zip(names, total.group) { fields[name] = .string(value) }
-      fields["payments"] = .integer(total.payments)
-      fields["charged"] = .integer(total.charged)
-      fields["refunded"] = .integer(total.refunded)
-      fields["net"] = .integer(total.net)
-      if total.refunding > 0 { fields["refunding"] = .integer(total.refunding) }
-      if total.unknown > 0 { fields["unknown"] = .integer(total.unknown) }
-      return records.record(.total, fields)
+      let sums: JSONObject = [
+        "payments": .integer(total.payments), "charged": .integer(total.charged),
+        "refunded": .integer(total.refunded), "net": .integer(total.net),
+        "refunding": total.refunding > 0 ? .integer(total.refunding) : nil,
+        "unknown": total.unknown > 0 ? .integer(total.unknown) : nil,
+      ]
+      let keys = zip(names, total.group).map { JSONObject.Member(key: $0, value: .string($1)) }
+      return records.record(.total, JSONObject(keys + sums.members))
     }
   }
 

@@ -13,7 +13,7 @@ extension Action {
     .unexpected, .unsupported, .interrupted, .terminated, .hungUp,
   ]
 
-  static let transact = Action(
+  static let transact = Command(
     .makes(.payment),
     """
     transact: take a payment
@@ -25,11 +25,10 @@ extension Action {
     a decline.
     """,
     options: [Keys.amount, Keys.currency, Keys.reference, Keys.newAttempt] + sending,
-    exits: [.declined, .cancelled, .notFound, .device, .partPaid] + onTheWay,
-    run: WriteCommands.run
-  )
+    exits: [.declined, .cancelled, .notFound, .device, .partPaid] + onTheWay
+  ).performed(by: WriteCommands.run)
 
-  static let confirm = Action(
+  static let confirm = Command(
     .changes(.confirm),
     """
     confirm: capture a held payment
@@ -45,11 +44,10 @@ extension Action {
     """,
     operands: [.init("REF", orID: true)],
     options: [Keys.amount, Keys.currency] + sending,
-    exits: [.declined, .cancelled, .notFound] + onTheWay,
-    run: WriteCommands.run
-  )
+    exits: [.declined, .cancelled, .notFound] + onTheWay
+  ).performed(by: WriteCommands.run)
 
-  static let cancel = Action(
+  static let cancel = Command(
     .changes(.cancel),
     """
     cancel: void a held payment, or reverse a captured one
@@ -60,11 +58,10 @@ extension Action {
     """,
     operands: [.init("REF", orID: true)],
     options: sending,
-    exits: [.notFound, .declined] + onTheWay,
-    run: WriteCommands.run
-  )
+    exits: [.notFound, .declined] + onTheWay
+  ).performed(by: WriteCommands.run)
 
-  static let refund = Action(
+  static let refund = Command(
     .changes(.refund),
     """
     refund: refund a payment, whole or in part
@@ -81,11 +78,10 @@ extension Action {
     """,
     operands: [.init("REF", orID: true)],
     options: [Keys.amount, Keys.currency, Keys.rest] + sending,
-    exits: [.notFound, .declined] + onTheWay,
-    run: WriteCommands.run
-  )
+    exits: [.notFound, .declined] + onTheWay
+  ).performed(by: WriteCommands.run)
 
-  static let tokenize = Action(
+  static let tokenize = Command(
     .makes(.storedMethod),
     """
     tokenize: store a payment method
@@ -95,9 +91,8 @@ extension Action {
     options: [Keys.reference, Keys.newAttempt, Keys.expect, Keys.events, Keys.dryRun, Keys.all]
       + Catalogue.simulation,
     exits: onTheWay,
-    unoffered: ["method": ["cash"]],
-    run: WriteCommands.run
-  )
+    unoffered: ["method": ["cash"]]
+  ).performed(by: WriteCommands.run)
 }
 
 /// `transact`, `tokenize`, `confirm`, `cancel`, `refund`.
@@ -181,7 +176,7 @@ struct WriteCommands: CommandWork {
     }
     var (shown, exit) = expectation.judge(report, records)
     // A later line may have changed the payment. This line ended as its own operation did.
-    if exit != 0, composition.shared.resumes, let then = report.then,
+    if exit != 0, composition.shared.batch?.resumes == true, let then = report.then,
       expectation.judge(then, records).1 == 0
     {
       (shown, exit) = (report, 0)
@@ -197,9 +192,7 @@ struct WriteCommands: CommandWork {
   private func target() throws(Fault) -> (target: Target, handle: String) {
     var (target, handle): (Target, String)
     if case .changes = invocation.command.work {
-      handle = try invocation.handle()
-      composition.subject.reference = handle
-      target = try composition.target(of: handle)
+      (target, handle) = try composition.namedTarget()
       composition.subject.reference = target.payment?.reference.text ?? handle
       // The journal comes before environment and profile, which a person may not expect.
       if let payment = target.payment, let named = try composition.settings.provider(),
@@ -294,12 +287,12 @@ struct WriteCommands: CommandWork {
 
   private func show(_ shown: (request: JSONObject, key: String?)) -> Int32 {
     let subject = composition.subject
-    var fields: JSONObject = [:]
-    fields["provider"] = (subject.provider?.text).map(JSON.string)
-    fields["env"] = subject.env.map { .string($0.rawValue) }
-    fields["reference"] = subject.reference.map(JSON.string)
-    fields["idempotency_key"] = shown.key.map(JSON.string)
-    fields["request"] = .object(shown.request)
+    let fields: JSONObject = [
+      "provider": (subject.provider?.text).map(JSON.string),
+      "env": subject.env.map { .string($0.rawValue) },
+      "reference": subject.reference.map(JSON.string),
+      "idempotency_key": shown.key.map(JSON.string), "request": .object(shown.request),
+    ]
     output.show(records.record(.request, fields))
     return output.exit(0)
   }

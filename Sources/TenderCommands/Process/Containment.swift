@@ -310,10 +310,9 @@ private struct Bounds {
 
   /// Whether a variable's value is a path to read.
   private static func namesFile(_ name: String) -> Bool {
-    name.hasPrefix("TENDER_") && (name.hasSuffix("_FILE") || name == "TENDER_CONFIG")
-      || ["SSL_CERT_FILE", "SSL_CERT_DIR", "OPENSSL_CONF", "OPENSSL_MODULES", "TZDIR"].contains(
-        name
-      )
+    let others = ["SSL_CERT_FILE", "SSL_CERT_DIR", "OPENSSL_CONF", "OPENSSL_MODULES", "TZDIR"]
+    return name.hasPrefix("TENDER_") && (name.hasSuffix("_FILE") || name == "TENDER_CONFIG")
+      || others.contains(name)
   }
 
   private static func files(in value: JSON) -> [String] {

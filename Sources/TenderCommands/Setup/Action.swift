@@ -1,38 +1,10 @@
 internal import TenderCommandLine
-internal import TenderEngine
 internal import TenderModel
 
 /// A command of the program: its definition for parser and help, and its work.
 struct Action: Sendable {
   let command: Command
-  private let perform: @Sendable (Composition) throws(Fault) -> Int32
-
-  /// Creates a command like `Command`. `run` is the method that does its work and returns the exit status.
-  init<Work: CommandWork>(
-    _ work: Command.Work,
-    _ page: String,
-    operands: [Command.Operand] = [],
-    options: [any OptionKey] = [],
-    exits: [Fault.Kind] = [],
-    unoffered: [String: [String]] = [:],
-    meanings: [String: String] = [:],
-    bounds: Command.Bounds? = nil,
-    csv: [String] = [],
-    run: @escaping @Sendable (Work) -> () throws(Fault) -> Int32
-  ) {
-    command = Command(
-      work,
-      page,
-      operands: operands,
-      options: options,
-      exits: exits,
-      unoffered: unoffered,
-      meanings: meanings,
-      bounds: bounds,
-      csv: csv
-    )
-    perform = { composition throws(Fault) in try run(Work(composition: composition))() }
-  }
+  fileprivate let perform: @Sendable (Composition) throws(Fault) -> Int32
 
   static func run(_ composition: Composition) throws(Fault) -> Int32 {
     let words = composition.invocation.command.words
@@ -41,6 +13,15 @@ struct Action: Sendable {
       if action.command.words == words { return try action.perform(composition) }
     }
     throw Fault(.internal, code: "internal", "no such command: \(words)")
+  }
+}
+
+extension Command {
+  /// Returns the action of this command. `run` is the method that does its work and returns the exit status.
+  func performed<Work: CommandWork>(
+    by run: @escaping @Sendable (Work) -> () throws(Fault) -> Int32
+  ) -> Action {
+    Action(command: self) { composition throws(Fault) in try run(Work(composition: composition))() }
   }
 }
 

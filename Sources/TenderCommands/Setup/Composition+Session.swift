@@ -34,22 +34,18 @@ extension Composition {
     return transport
   }
 
-  func exchangesAhead() throws(Fault) -> (
-    most: Int, make: @Sendable () -> (http: any HTTPExchange, sockets: any SocketExchange)
-  )? {
+  func exchangesAhead() throws(Fault) -> (most: Int, make: @Sendable () -> Exchanges)? {
     // A simulated or traced line has a separate transport.
-    guard shared.isBatch, shared.jobs > 1, !isDryRun, simulatorOptions.isEmpty,
+    guard let jobs = shared.batch?.jobs, jobs > 1, !isDryRun, simulatorOptions.isEmpty,
       invocation[Keys.trace] == nil
     else { return nil }
     let transport = transport
-    return (min(3 * shared.jobs, 256), { (CurlHTTP(transport), WebSocketClient(transport)) })
+    return (min(3 * jobs, 256), { (CurlHTTP(transport), WebSocketClient(transport)) })
   }
 
   /// Returns the transport of requests: the simulator in this process, or the network. It is traced if
   /// requested.
-  func exchanges(
-    inProcess: Bool
-  ) throws(Fault) -> (http: any HTTPExchange, sockets: any SocketExchange) {
+  func exchanges(inProcess: Bool) throws(Fault) -> Exchanges {
     isInProcess = inProcess
     if isDryRun { return (Unreachable(), Unreachable()) }
     var http: any HTTPExchange

@@ -3,10 +3,7 @@ internal import TenderEngine
 internal import TenderModel
 
 extension RecordSubject {
-  mutating func take(_ target: Target) {
-    provider = target.module.name
-    env = target.env
-  }
+  mutating func take(_ target: Target) { (provider, env) = (target.module.name, target.env) }
 }
 
 /// Finds the provider and env of a command.
@@ -43,6 +40,13 @@ extension Composition {
     let filter = PaymentFilter(env: target.env, provider: target.module.name)
     return try journal().payments(matching: reference.text, filter: filter)
       .first { $0.reference == reference }
+  }
+
+  /// Returns the target of the one reference or id that the command names, and that name.
+  func namedTarget() throws(Fault) -> (target: Target, handle: String) {
+    let handle = try invocation.handle()
+    subject.reference = handle
+    return (try target(of: handle), handle)
   }
 
   /// Returns the target of a reference or id: options, else the journal, else as `target`.

@@ -169,7 +169,7 @@ final class Composition: Session {
       let journal = try SQLiteJournal(
         folder: folder,
         redactor: redactor,
-        sharesWork: shared.isBatch,
+        sharesWork: shared.batch != nil,
         isMarked: true,
         markFolder: settings.markFolder(),
         by: Environment.userAndMachine
@@ -270,7 +270,7 @@ final class Composition: Session {
       journal: journal,
       clock: clock,
       interruption: signals,
-      patience: !shared.isBatch ? timeout : shared.isOrdered ? 2 * timeout + 2000 : 0,
+      patience: shared.batch.map { $0.isOrdered ? 2 * timeout + 2000 : 0 } ?? timeout,
       approveTakeover: { [unowned self] payment throws(Fault) in try approveTakeover(of: payment) },
       lateWindow: goesOutside ? try settings.lateWindow(env) : 0,
       remembersIDs: goesOutside,
@@ -294,10 +294,11 @@ final class Composition: Session {
       output.showState(state)
     }
     guard invocation.has(Keys.events) else { return }
-    var fields: JSONObject = ["provider": .string(provider), "env": .string(env.rawValue)]
-    fields["reference"] = subject.reference.map(JSON.string)
-    fields["state"] = .string(state)
-    fields["next_action"] = next?.json
+    let fields: JSONObject = [
+      "provider": .string(provider), "env": .string(env.rawValue),
+      "reference": subject.reference.map(JSON.string), "state": .string(state),
+      "next_action": next?.json,
+    ]
     output.show(event: records.record(.event, fields), within: try? settings.timeout())
   }
 
@@ -312,7 +313,7 @@ final class Composition: Session {
     for name: String?,
     _ body: () throws(Fault) -> Report
   ) throws(Fault) -> Report {
-    guard let name, let turns = shared.turns else { return try body() }
+    guard let name, let turns = shared.batch?.turns else { return try body() }
     return try turns.perform(with: name, body)
   }
 

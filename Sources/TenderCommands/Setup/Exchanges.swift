@@ -9,7 +9,6 @@ final class Reach: Sendable {
   struct Answer: Sendable {
     /// Scheme, host and port.
     let host: String
-    let status: Int
     let milliseconds: Int
     /// The seconds by which this machine's clock is ahead; nil if the answer has no date.
     let skew: Int?
@@ -20,8 +19,6 @@ final class Reach: Sendable {
   /// With a larger difference, signatures, tokens and certificates fail.
   static let tolerance = 60
 
-  func note(_ answer: Answer) { answers.withLock { $0.append(answer) } }
-
   /// Returns the facts since the last call.
   func take() -> [Answer] {
     answers.withLock { answers in
@@ -29,22 +26,18 @@ final class Reach: Sendable {
       return answers
     }
   }
-}
 
-extension Reach {
   /// Records the host and the time of an answer.
   func observe(_ step: ExchangeStep, _ clock: any Clock) {
     guard case .answered(let request, let answer, let milliseconds) = step else { return }
     let host = request.url.split(separator: "/", omittingEmptySubsequences: false).prefix(3)
     let date = answer.fields["date"].flatMap { Timestamp.httpDate($0) }
-    note(
-      Answer(
-        host: host.joined(separator: "/"),
-        status: answer.status,
-        milliseconds: milliseconds,
-        skew: date.map { (clock.now - $0) / 1000 }
-      )
+    let noted = Answer(
+      host: host.joined(separator: "/"),
+      milliseconds: milliseconds,
+      skew: date.map { (clock.now - $0) / 1000 }
     )
+    answers.withLock { $0.append(noted) }
   }
 }
 

@@ -9,6 +9,11 @@ private import Darwin
 private import Glibc
 #endif
 
+extension Invocation {
+  /// The form of output that `--json` or `--output` asks for; nil without either.
+  var format: String? { has(Keys.json) ? "jsonl" : self[Keys.output] }
+}
+
 /// Prints records and faults in the chosen form, everything redacted.
 final class Output {
   let isTable: Bool
@@ -47,18 +52,12 @@ final class Output {
     self.stop = stop
     patience = Console.Patience { stop() != nil }
     let (invocation, environment) = (settings.invocation, settings.environment)
-    isTable = Self.isTable(
-      option: invocation.has(Keys.json) ? "jsonl" : invocation[Keys.output],
-      environment,
-      profile: settings.profile.text("output")
-    )
+    let profile = settings.profile.text("output")
+    isTable = Self.isTable(option: invocation.format, environment, profile: profile)
     if invocation.has(Keys.json), let output = invocation[Keys.output],
       !["jsonl", "json"].contains(output)
     {
-      throw .badOptions(
-        "--json and --output \(output) exclude each other",
-        hint: "give one of them"
-      )
+      throw .exclusive("--json and --output \(output)")
     }
     if let text = environment["TENDER_OUTPUT"], !["auto", "table", "jsonl", "json"].contains(text) {
       throw .badValue("TENDER_OUTPUT", text, hint: "it is one of auto, table, jsonl, json")
@@ -69,8 +68,8 @@ final class Output {
     }
     try FieldChoice.check(fields)
     self.fields = fields
-    isRaw = !invocation.has(Keys.json) && invocation[Keys.output] == "raw"
-    let isCSV = !invocation.has(Keys.json) && invocation[Keys.output] == "csv"
+    isRaw = invocation.format == "raw"
+    let isCSV = invocation.format == "csv"
     guard !isCSV || !invocation.command.csv.isEmpty else {
       throw .badOptions(
         "tender \(invocation.command.name) has no --output csv",
@@ -85,10 +84,7 @@ final class Output {
       )
     }
     guard !invocation.has(Keys.quiet) || !invocation.has(Keys.verbose) else {
-      throw .badOptions(
-        "--quiet and --verbose exclude each other",
-        hint: "give one of them"
-      )
+      throw .exclusive("--quiet and --verbose")
     }
     isQuiet = invocation.has(Keys.quiet)
     isVerbose = invocation.has(Keys.verbose)
@@ -230,17 +226,12 @@ final class Output {
   /// Prints many records: rows under a head, or a line each.
   ///
   /// On a narrow terminal, columns are left out in the order of `spare`.
-  func show(
-    _ records: [Record],
-    columns: [String],
-    spare: [String] = [],
-    dear: [String] = []
-  ) {
+  func show(_ records: [Record], columns: [String], spare: [String] = []) {
     guard isTable else {
       for record in records { show(record) }
       return
     }
-    showRows(columns: columns, spare: spare, dear: dear) { body in records.forEach(body) }
+    showRows(columns: columns, spare: spare, dear: []) { body in records.forEach(body) }
   }
 
   /// Returns the number of columns of the terminal that a table leaves for one more.
@@ -401,9 +392,6 @@ final class Output {
 
   /// Prints text unchanged on standard error, beside a table.
   func say(_ text: String) { if isTable { Console.write(text, to: 2, patience) } }
-
-  /// Returns a record as a JSON line, for code without settings.
-  static func line(_ record: Record) -> String { RecordLine.text(record) }
 
   /// Prints a warning on standard error. It is never left out.
   func warn(_ text: String) { speak(text, "warning") }

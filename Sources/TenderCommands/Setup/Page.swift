@@ -31,20 +31,16 @@ struct Page {
   private var quoted: String? { page.side == nil ? nil : quote }
 
   var fields: JSONObject {
-    var fields: JSONObject = [
+    [
       "code": .string(page.code), "subject": .string(page.subject.rawValue),
+      "provider": provider.map(JSON.string),
+      "exit": page.kind.map { .integer(Int($0.exitStatus)) },
+      "provider_error": page.provider.map(JSON.string), "meaning": .string(page.meaning),
+      "advice": page.advice.isEmpty ? nil : .string(page.advice),
+      "side": (page.side?.rawValue).map(JSON.string),
+      "retry": (page.retry?.text).map(JSON.string), "tell_payer": page.payer.map(JSON.string),
+      "quote": quoted.map(JSON.string), "source": .string(page.source),
     ]
-    fields["provider"] = provider.map(JSON.string)
-    fields["exit"] = page.kind.map { .integer(Int($0.exitStatus)) }
-    fields["provider_error"] = page.provider.map(JSON.string)
-    fields["meaning"] = .string(page.meaning)
-    if !page.advice.isEmpty { fields["advice"] = .string(page.advice) }
-    fields["side"] = (page.side?.rawValue).map(JSON.string)
-    fields["retry"] = (page.retry?.text).map(JSON.string)
-    fields["tell_payer"] = page.payer.map(JSON.string)
-    fields["quote"] = quoted.map(JSON.string)
-    fields["source"] = .string(page.source)
-    return fields
   }
 }
 
@@ -169,10 +165,10 @@ extension Records {
       retry = pages(of: fault, result, report.provider).last?.page.retry
     }
     return Verdict(
-      report,
+      report: report,
       reason: reason,
       retry: retry,
-      at: now,
+      now: now,
       isUsual: modules.first?.name == report.provider,
       capturesPart: report.payment.flatMap { payment in
         modules.first { $0.name == payment.provider }?.capturesPart(of: payment)
@@ -193,9 +189,7 @@ extension Explanation {
   /// Whether the result has this term at the path of the page.
   fileprivate func isReason(in result: JSONObject) -> Bool {
     guard let path else { return false }
-    let value = path.split(separator: ".").reduce(JSON.object(result) as JSON?) {
-      $0?[String($1)]
-    }
+    let value = result.value(at: path)
     let words = value?.array?.compactMap(\.text) ?? [value?.text].compactMap(\.self)
     return words.contains(code) || provider.map(words.contains) == true
   }

@@ -4,17 +4,14 @@ internal import TenderJournal
 internal import TenderModel
 
 extension RecordSubject {
-  init(_ report: Report) {
-    self.init(provider: report.provider, env: report.env, reference: report.reference?.text)
+  init(_ report: Report, isListed: Bool = false) {
+    (provider, env, reference) = (report.provider, report.env, report.reference?.text)
+    self.isListed = isListed
   }
 
   init(_ payment: Payment, isListed: Bool = false) {
-    self.init(
-      provider: payment.provider,
-      env: payment.env,
-      reference: payment.reference.text,
-      isListed: isListed
-    )
+    (provider, env, reference) = (payment.provider, payment.env, payment.reference.text)
+    self.isListed = isListed
   }
 }
 
@@ -45,17 +42,15 @@ struct Records {
     var fields: JSONObject = [
       "command": .string(command), "provider": .string(report.provider.text),
       "env": .string(report.env.rawValue),
+      "reference": (report.reference?.text).map(JSON.string),
+      "original": (report.payment?.original?.text).map(JSON.string),
+      "attempt": report.attemptNumber.map(JSON.integer),
+      "replayed": report.replayed.map(JSON.bool), "id": report.id.map(JSON.string),
+      "status": .string(report.status.rawValue),
+      "provider_status": report.providerStatus.map(JSON.string), "final": .bool(report.isFinal),
+      "amount": report.amount.map(JSON.integer),
+      "requested_amount": report.requestedAmount.map(JSON.integer),
     ]
-    fields.add("reference", (report.reference?.text).map(JSON.string))
-    fields.add("original", (report.payment?.original?.text).map(JSON.string))
-    fields.add("attempt", report.attemptNumber.map(JSON.integer))
-    fields.add("replayed", report.replayed.map(JSON.bool))
-    fields.add("id", report.id.map(JSON.string))
-    fields.add("status", .string(report.status.rawValue))
-    fields.add("provider_status", report.providerStatus.map(JSON.string))
-    fields.add("final", .bool(report.isFinal))
-    fields.add("amount", report.amount.map(JSON.integer))
-    fields.add("requested_amount", report.requestedAmount.map(JSON.integer))
     if let payment = report.payment, payment.kind == .payment {
       let state = payment.state
       fields.add("captured_amount", .integer(state.captured))
@@ -89,19 +84,15 @@ struct Records {
     return fields
   }
 
-  /// An entry of `operations`.
   private static func object(_ operation: Operation) -> JSONObject {
-    var fields: JSONObject = [
-      "kind": .string(operation.kind.rawValue), "number": .integer(operation.number),
-    ]
-    fields.add("name", operation.name.map(JSON.string))
-    fields.add("amount", (operation.approved ?? operation.amount).map(JSON.integer))
     let status = operation.isUnknown ? Status.unknown.rawValue : operation.state.name.rawValue
-    fields.add("status", .string(status))
-    fields.add("id", operation.id.map(JSON.string))
-    fields.add("key", operation.key.map(JSON.string))
-    fields.add("at", .string(Timestamp.text(operation.createdAt)))
-    return fields
+    return [
+      "kind": .string(operation.kind.rawValue), "number": .integer(operation.number),
+      "name": operation.name.map(JSON.string),
+      "amount": (operation.approved ?? operation.amount).map(JSON.integer),
+      "status": .string(status), "id": operation.id.map(JSON.string),
+      "key": operation.key.map(JSON.string), "at": .string(Timestamp.text(operation.createdAt)),
+    ]
   }
 
   private func completed(_ fault: Fault, _ subject: RecordSubject) -> Fault {
@@ -116,15 +107,14 @@ struct Records {
     id: String? = nil,
     line: Int? = nil
   ) -> Record {
-    var fields: JSONObject = ["command": .string(command)]
-    fields.add("provider", (subject.provider?.text).map(JSON.string))
-    fields.add("env", subject.env.map { .string($0.rawValue) })
-    fields.add("reference", subject.reference.map(JSON.string))
-    fields.add("id", id.map(JSON.string))
-    fields.add("result", fault.result.map { .object(inKeyOrder($0, subject.provider)) })
-    fields.add("error", .object(completed(fault, subject).record))
-    fields.add("line", line.map(JSON.integer))
-    fields.add("at", .string(Timestamp.text(now)))
+    let fields: JSONObject = [
+      "command": .string(command), "provider": (subject.provider?.text).map(JSON.string),
+      "env": subject.env.map { .string($0.rawValue) },
+      "reference": subject.reference.map(JSON.string), "id": id.map(JSON.string),
+      "result": fault.result.map { .object(inKeyOrder($0, subject.provider)) },
+      "error": .object(completed(fault, subject).record), "line": line.map(JSON.integer),
+      "at": .string(Timestamp.text(now)),
+    ]
     return Record(.error, fields)
   }
 
@@ -150,16 +140,14 @@ struct Records {
     return Record(.journalEntry, fields)
   }
 
-  /// An entry of `history`.
   private static func object(_ entry: HistoryEntry) -> JSONObject {
-    var fields: JSONObject = ["at": .string(Timestamp.text(entry.at))]
-    if !entry.operation.isEmpty { fields.add("operation", .string(entry.operation)) }
-    if !entry.state.isEmpty { fields.add("state", .string(entry.state)) }
-    fields.add("amount", entry.amount.map(JSON.integer))
-    fields.add("status", .string(entry.status))
-    fields.add("note", .string(entry.note))
-    fields.add("by", entry.by.map(JSON.string))
-    return fields
+    [
+      "at": .string(Timestamp.text(entry.at)),
+      "operation": entry.operation.isEmpty ? nil : .string(entry.operation),
+      "state": entry.state.isEmpty ? nil : .string(entry.state),
+      "amount": entry.amount.map(JSON.integer), "status": .string(entry.status),
+      "note": .string(entry.note), "by": entry.by.map(JSON.string),
+    ]
   }
 
   private func add(_ verdict: Verdict?, _ subject: RecordSubject, to fields: inout JSONObject) {
@@ -172,6 +160,14 @@ struct Records {
   /// Returns a provider's result in the order of its documents, in whatever order the journal has it.
   private func inKeyOrder(_ result: JSONObject, _ provider: ProviderName?) -> JSONObject {
     modules.first { $0.name == provider }?.inKeyOrder(result) ?? result
+  }
+
+  /// The record of one check, with its outcome: `ok`, `warn` or `fail`.
+  func check(_ name: String, _ detail: String, outcome: String = "ok") -> Record {
+    record(
+      .check,
+      ["name": .string(name), "outcome": .string(outcome), "detail": .string(detail)]
+    )
   }
 
   /// A record of any other kind.

@@ -9,12 +9,11 @@ extension Composition {
   private static let facts = [
     "this_refund", "reference", "id", "provider", "env", "status", "provider_status",
     "requested_amount", "captured_amount", "released_amount", "voided_amount", "refunded_amount",
-    "refunding_amount", "returned_amount",
-    "next_action", "source", "result.refund", "result.reversal", "details.bank", "details.payee",
-    "details.payer", "details.constraints", "details.revoked_at", "details.revocation_source",
-    "details.revocation_reason", "details.reversal_reason", "details.refunds", "error.code",
-    "error.hint", "operations", "history",
-    "created_at", "at",
+    "refunding_amount", "returned_amount", "next_action", "source", "result.refund",
+    "result.reversal", "details.bank", "details.payee", "details.payer", "details.constraints",
+    "details.revoked_at", "details.revocation_source", "details.revocation_reason",
+    "details.reversal_reason", "details.refunds", "error.code", "error.hint", "operations",
+    "history", "created_at", "at",
   ]
 
   func show(_ report: Report) {

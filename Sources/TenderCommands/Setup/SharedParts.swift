@@ -1,4 +1,5 @@
 private import Synchronization
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 internal import TenderSimulator
@@ -7,40 +8,21 @@ internal import TenderSystem
 /// The open files and connections that the lines of one thread of a batch share.
 final class SharedParts {
   var journals: [String: any Journal] = [:]
-  var networks: [String: (http: any HTTPExchange, sockets: any SocketExchange)] = [:]
+  var networks: [String: Exchanges] = [:]
   var simulators: [String: InProcessSimulator] = [:]
   private var clock: SimulatedClock?
   private var folders: Set<String> = []
   let common: CommonParts
-  /// Resources that one line uses at a time; nil outside of a batch.
-  let turns: Turns?
   /// Sends the reading requests of all threads; nil with one thread.
   let hub: CurlHub?
-  /// Whether many attempts are written. Then erasing is done for several at once.
-  let isBatch: Bool
-  /// Whether the lines must run in their order.
-  let isOrdered: Bool
-  /// Whether a batch continues, so that finished lines are replayed.
-  let resumes: Bool
-  let jobs: Int
+  /// The batch; nil for a single command. A batch writes many attempts, and erases for several at once.
+  let batch: BatchWorker?
 
-  /// Creates the parts of one thread. All threads share `common` and `turns`.
-  init(
-    common: CommonParts = CommonParts(),
-    turns: Turns? = nil,
-    hub: CurlHub? = nil,
-    isBatch: Bool = false,
-    isOrdered: Bool = false,
-    resumes: Bool = false,
-    jobs: Int = 1
-  ) {
+  /// Creates the parts of one thread. All threads share `common`.
+  init(common: CommonParts = CommonParts(), hub: CurlHub? = nil, batch: BatchWorker? = nil) {
     self.common = common
     self.hub = hub
-    self.turns = turns
-    self.isBatch = isBatch
-    self.isOrdered = isOrdered
-    self.resumes = resumes
-    self.jobs = jobs
+    self.batch = batch
   }
 
   /// Creates a state folder if it is missing, and checks it, once.

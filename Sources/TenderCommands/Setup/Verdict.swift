@@ -5,43 +5,22 @@ internal import TenderSystem
 
 /// A payment in one sentence, and the next command.
 struct Verdict {
-  private let report: Report
-  /// The age in seconds.
-  let age: Int
-  private let reason: String?
-  /// Whether its provider is the default one.
-  private let isUsual: Bool
-  /// Whether a part of the hold can be captured.
-  private let capturesPart: Bool
+  let report: Report
+  let reason: String?
   /// Whether and how a further attempt can help; nil if that is unknown.
-  private let retry: Explanation.Retry?
+  let retry: Explanation.Retry?
+  /// The time of the sentence, in milliseconds since 1970.
+  let now: Int
+  /// Whether its provider is the default one.
+  let isUsual: Bool
+  /// Whether a part of the hold can be captured.
+  let capturesPart: Bool
 
-  /// Creates a verdict. `now` is in milliseconds since 1970.
-  init(
-    _ report: Report,
-    reason: String?,
-    retry: Explanation.Retry?,
-    at now: Int,
-    isUsual: Bool,
-    capturesPart: Bool
-  ) {
-    self.report = report
-    self.reason = reason
-    self.isUsual = isUsual
-    self.capturesPart = capturesPart
-    self.retry = retry
-    age = max(0, now - (report.createdAt ?? now)) / 1000
-  }
+  /// The age in seconds.
+  var age: Int { max(0, now - (report.createdAt ?? now)) / 1000 }
 
   /// The payment as an entry of a list.
-  var subject: RecordSubject {
-    RecordSubject(
-      provider: report.provider,
-      env: report.env,
-      reference: report.reference?.text,
-      isListed: true
-    )
-  }
+  var subject: RecordSubject { RecordSubject(report, isListed: true) }
 
   private var payment: Payment? { report.payment }
   private var state: PaymentState? { payment?.state }

@@ -53,10 +53,7 @@ struct SaleOrderBuilder {
     let reference = invocation[Keys.original]
     let path = invocation[Keys.originalFile]
     guard reference == nil || path == nil else {
-      throw .badOptions(
-        "--original and --original-file exclude each other",
-        hint: "give one of them"
-      )
+      throw .exclusive("--original and --original-file")
     }
     if let reference { return try known(reference) }
     guard let path else { return nil }

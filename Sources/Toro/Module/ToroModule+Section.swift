@@ -9,10 +9,7 @@ extension ToroModule {
       "card_key_id", "card_key_version",
     ]
     return ConfigurationSection(
-      [
-        .init("api_key", .credential(isSecret: true)),
-        .init("passphrase", .credential(isSecret: true)),
-      ] + texts.map { .init($0) } + [
+      [.init("api_key", .secret), .init("passphrase", .secret)] + texts.map { .init($0) } + [
         .init("currency") { value in
           guard let code = value.text, Currency(code: code) == nil else { return nil }
           return .init("\(code.quotedForMessage) is no ISO 4217 code")

@@ -13,10 +13,7 @@ extension OptionReader {
     case (let id?, nil): return (id, .payment)
     case (nil, let id?): return (id, .mandate)
     default:
-      throw .badOptions(
-        "--payment-id and --mandate-id exclude each other",
-        hint: "give one of them"
-      )
+      throw .exclusive("--payment-id and --mandate-id")
     }
   }
 
@@ -108,11 +105,6 @@ extension OptionReader {
         hint: "a mandate has --max-individual and --limit"
       )
     }
-    try addMandate(to: &creation, currency)
-    return creation
-  }
-
-  private func addMandate(to creation: inout Creation, _ currency: Currency) throws(Fault) {
     creation.kind = .mandate
     creation.mandateType = invocation[Keys.mandateType] ?? "sweeping"
     creation.useCase = invocation[Keys.useCase]
@@ -124,6 +116,7 @@ extension OptionReader {
     for text in invocation.all(Keys.limit) {
       creation.limits.append(try limit(text, currency))
     }
+    return creation
   }
 
   private static let userFields = ["name", "email", "phone", "date_of_birth", "id"]
