@@ -82,7 +82,7 @@ extension JournalCommands {
     composition.subject.reference = handle
     let target = try composition.target(of: handle)
     composition.subject.take(target)
-    guard let found = target.payment else { throw .unknownHandle(handle) }
+    guard let found = target.payment else { throw try composition.unknown(handle) }
     let payment = try refund(in: found) ?? found
     composition.subject.reference = payment.reference.text
     let engine = try engine(of: payment)
@@ -248,7 +248,7 @@ extension JournalCommands {
     composition.subject.reference = handle
     let target = try composition.target(of: handle)
     composition.subject.take(target)
-    guard let found = target.payment else { throw .unknownHandle(handle) }
+    guard let found = target.payment else { throw try composition.unknown(handle) }
     let chosen = try invocation.value(Keys.operation)
     let operation = chosen.flatMap { found[$0] } ?? found.unknowns.first
     let what = operation.map { "the " + found.words(for: $0) + " of " } ?? ""
