@@ -149,7 +149,6 @@ package enum PaymentRow {
           && !($0.isAttempt && [.capture, .void, .revoke].contains($0.kind))
       })
     else { return "its operations are not those of a payment of its kind" }
-    if let flaw = payment.flawOfSums { return flaw }
     let given = stored["operations"]?.array.map { $0.compactMap(\.object) }
     return flaw(
       object(payment),
@@ -163,6 +162,7 @@ package enum PaymentRow {
           OperationRow.columns.names.filter { OperationRow.columns.kind($0) != .json }
         )
       }.first
+      ?? payment.flawOfSums
   }
 
   /// Compares the values that were read with those that were given, if they have the same names.
