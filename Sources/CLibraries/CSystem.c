@@ -687,8 +687,8 @@ static void allow_requests(struct filter *filter) {
 }
 
 /// Calls that no command needs. They start programs, reach other processes, change attributes of files, share
-/// memory or messages, or enter namespaces. Others set the clock or the state of the machine, or get around
-/// this filter and Landlock.
+/// memory or messages, or enter namespaces. Others set the clock or the state of the machine, read the
+/// kernel's log, watch the files of others, or get around this filter and Landlock.
 static const uint32_t forbidden[] = {
     SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp,
     SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_keyctl, SYS_add_key, SYS_request_key,
@@ -700,7 +700,7 @@ static const uint32_t forbidden[] = {
     SYS_mq_open, SYS_mq_unlink, SYS_io_setup, SYS_setpriority, SYS_ioprio_set, SYS_sched_setparam,
     SYS_sched_setscheduler, SYS_sched_setaffinity, SYS_sched_setattr, SYS_migrate_pages, SYS_move_pages,
     SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime, SYS_reboot, SYS_sethostname,
-    SYS_setdomainname, SYS_swapon, SYS_swapoff, SYS_acct, SYS_quotactl,
+    SYS_setdomainname, SYS_swapon, SYS_swapoff, SYS_acct, SYS_quotactl, SYS_syslog, SYS_fanotify_init,
 #ifdef __x86_64__
     SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat,
 #endif

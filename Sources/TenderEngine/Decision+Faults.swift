@@ -206,6 +206,24 @@ extension Payment {
     )
   }
 
+  /// The hint of a declined attempt that a look-up showed as paid. The attempt has it from then on.
+  private var paidHint: String {
+    "do not charge it again: \(provider.text) showed it as paid; to look only: "
+      + "tender payment-status \(shellReference)"
+  }
+
+  /// Whether a look-up showed the declined attempt as paid.
+  package var wasSeenPaid: Bool { attempt?.fault?.hint == paidHint }
+
+  /// Records that a look-up showed the declined attempt as paid. It stays declined, and is not tried again.
+  mutating func markSeenPaid() throws(Fault) {
+    guard let attempt, attempt.state.name == .declined, attempt.fault != nil, !wasSeenPaid else {
+      return
+    }
+    let hint = paidHint
+    try change(attempt.sequence) { $0.fault?.hint = hint }
+  }
+
   /// The active refunds that have an amount and no name.
   package var unnamedRefunds: [Operation] {
     reversals.filter { $0.isAlive && $0.name == nil && !$0.isRest }

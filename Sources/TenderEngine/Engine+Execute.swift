@@ -158,7 +158,8 @@ extension Engine {
   /// Asks about a declined attempt before another one is made, because its money may have been taken after
   /// all.
   ///
-  /// Throws `conflict` if the provider shows that. If the provider cannot be asked, the decline counts.
+  /// Throws `conflict` if the provider shows that. If it cannot be asked, or does not know the attempt, the
+  /// last look-up counts, else the decline.
   private func checkDeclined(_ known: Payment) throws(Fault) {
     guard provider.traits.canLookUp, known.attempt?.state.name == .declined, known.state.id != nil
     else { return }
@@ -167,8 +168,9 @@ extension Engine {
       shown = try provider.lookUp(query(of: known, false))
     } catch {
       if error.kind.isStop { throw error }
-      return
+      shown = nil
     }
+    if shown == nil, known.wasSeenPaid { throw known.declinedIsPaid }
     guard let shown, [.succeeded, .processing].contains(shown.state?.name),
       contradiction(shown, known) == nil
     else { return }

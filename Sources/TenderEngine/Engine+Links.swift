@@ -44,6 +44,10 @@ extension Engine {
   /// changed.
   func synced(_ payment: Payment) throws(Fault) -> Payment {
     var synced = payment
+    // An earlier version stored masked ids. They name nothing at the provider.
+    for operation in payment.operations where operation.id.map(Redactor.isMasked) == true {
+      try synced.change(operation.sequence) { $0.id = nil }
+    }
     var changed: Int?
     for mirrored in payment.reversals where mirrored.isAlive {
       guard let reference = mirrored.link,
@@ -78,7 +82,7 @@ extension Engine {
       }
       changed = mirrored.sequence
     }
-    guard let changed else { return payment }
+    guard let changed else { return synced }
     try driver.write(&synced, changed, note: "refund at the reader")
     return synced
   }

@@ -33,7 +33,8 @@ extension Engine {
   ) -> (payment: Payment, warning: String?) {
     var payment = known
     let contradiction = contradiction(outcome, known)
-    var warning = contradiction ?? paidAfterAll(outcome, known)
+    let isPaid = paidAfterAll(outcome, known)
+    var warning = contradiction ?? isPaid
     let (now, state) = (clock.now, known.state)
     // For a hold, only an answer with the hold's id is about this payment.
     let isOther = state.isHeld && outcome.id != state.id
@@ -65,6 +66,7 @@ extension Engine {
         operation.fault = outcome.fault?.kind == .pending ? nil : outcome.fault
       }
     }
+    if isPaid != nil { try? payment.markSeenPaid() }
     for refund in outcome.refunds {
       guard let own = known.reversals.first(where: { $0.id == refund.id }),
         refund.amount == nil || refund.amount == own.effectiveAmount

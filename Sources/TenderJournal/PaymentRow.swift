@@ -162,6 +162,7 @@ package enum PaymentRow {
           OperationRow.columns.names.filter { OperationRow.columns.kind($0) != .json }
         )
       }.first
+      ?? payment.flawOfSums
   }
 
   /// Compares the values that were read with those that were given, if they have the same names.
@@ -202,6 +203,39 @@ extension Payment.Kind {
 }
 
 extension Payment {
+  /// The reason why the engine cannot have asked for these amounts; nil if it can.
+  ///
+  /// Amounts that a provider stated are not compared: they may contradict the operations.
+  fileprivate var flawOfSums: String? {
+    for attempt in attempts {
+      for name in ["amount", "fee", "gratuity"] {
+        guard let value = attempt.content[name], value.boundedNumber == nil else { continue }
+        return "the \(name) of its order cannot be \(JSONWriter.text(value).quotedForMessage)"
+      }
+    }
+    for (index, attempt) in operations.enumerated() where attempt.isAttempt {
+      let followers = operations[(index + 1)...].prefix { !$0.isAttempt }
+      func sum(_ isCounted: (Operation) -> Bool) -> Int {
+        followers.filter(isCounted).reduce(0) { min($0 + ($1.amount ?? 0), Money.limit) }
+      }
+      let captures: [Operation.State.Name] = [.processing, .succeeded, .returned]
+      let captured = sum { $0.kind == .capture && captures.contains($0.state.name) }
+      if captured > attempt.effectiveAmount {
+        return "its capture is more than was authorized"
+      }
+      let paid = PaymentState([attempt] + followers, Observed()).captured
+      let most = max(paid, attempt.amount ?? 0)
+      let refunds = sum { operation in
+        let amount = operation.amount ?? 0
+        // A void of the whole payment counts for its parts too.
+        let isWhole = operation.kind == .void && (paid...most).contains(amount)
+        return operation.isReversal && operation.isAlive && !isWhole
+      }
+      if paid > 0, refunds > paid { return "its refunds are more than was captured" }
+    }
+    return nil
+  }
+
   /// Returns the payment with a provider's texts redacted. A preparation is not changed.
   package func redacted(by redactor: Redactor) -> Payment {
     var seen = observed
@@ -234,7 +268,8 @@ extension Operation {
   /// Returns the operation with a provider's texts redacted. A preparation is not changed.
   package func redacted(by redactor: Redactor) -> Operation {
     var shown = self
-    shown.id = id.map { redactor.redact($0, foreign: true) }
+    // A masked id would be sent to the provider. Without one, the payment is looked up by its reference.
+    shown.id = id.flatMap { redactor.redact($0, foreign: true) == $0 ? $0 : nil }
     shown.content = redactor.redact(content)
     shown.result = redactor.redact(result, foreign: true)
     if let action = state.action {

@@ -46,12 +46,17 @@ extension Redactor {
     byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'")
   }
 
+  /// Returns whether a byte can be between a name and its value: white space, or the escape of a quote.
+  private static func isGap(_ byte: UInt8) -> Bool {
+    byte <= 0x20 || byte == UInt8(ascii: "\\")
+  }
+
   /// Returns whether a name of a secret is before the `=` or `:` at a place.
   @inline(__always)
   static func isNamed(_ place: Int, _ byte: (Int) -> UInt8) -> Bool {
     var end = place
     // A text can hold JSON, whose quotes are escaped.
-    while end > 0, isQuote(byte(end - 1)) || " \\".utf8.contains(byte(end - 1)) { end -= 1 }
+    while end > 0, isQuote(byte(end - 1)) || isGap(byte(end - 1)) { end -= 1 }
     return isName(endingAt: end, byte)
   }
 
@@ -63,7 +68,7 @@ extension Redactor {
     return word.elementsEqual("bearer".utf8) && (place == 6 || !isOfName(byte(place - 7)))
   }
 
-  /// Finds values after the names of secrets, and words after `Bearer`.
+  /// Finds values after the names of secrets, words after `Bearer`, and private keys as PEM (RFC 7468).
   ///
   /// A text that is an address alone is left as it is: the payer needs it.
   static func named(in plain: PlainText) -> [Range<Int>] {
@@ -77,6 +82,8 @@ extension Redactor {
         case UInt8(ascii: "="), UInt8(ascii: ":"):
           isNamed(place, { bytes[$0] }) ? value(in: bytes, from: place + 1) : nil
         case UInt8(ascii: " "): isBearer(place, { bytes[$0] }) ? token(in: bytes, from: place) : nil
+        case UInt8(ascii: "-"):
+          keyStart(place, bytes.count, { bytes[$0] }).map { key(in: bytes, from: $0) }
         default: nil
         }
       if let range, !range.isEmpty, !bytes[range].elementsEqual(mark) {
@@ -92,16 +99,98 @@ extension Redactor {
       && !bytes.contains { $0 <= 0x20 || isQuote($0) }
   }
 
-  /// Returns the range of a value: what is between quotes, or up to a space or the next sign.
+  /// Returns the range of a value: what is between quotes or brackets, or up to a space or the next sign.
   private static func value(in bytes: [UInt8], from start: Int) -> Range<Int> {
-    let start = bytes[start...].firstIndex { !" \\".utf8.contains($0) } ?? bytes.count
+    let start = bytes[start...].firstIndex { !isGap($0) } ?? bytes.count
     guard start < bytes.count else { return start..<start }
-    if isQuote(bytes[start]) {
-      let rest = bytes[(start + 1)...]
-      return rest.startIndex..<(rest.firstIndex(of: bytes[start]) ?? bytes.count)
+    if isQuote(bytes[start]) { return start + 1..<endOfQuoted(in: bytes, from: start).inside }
+    let isMark = bytes[start...].starts(with: mark)
+    if "[{".utf8.contains(bytes[start]), !isMark {
+      return start..<endOfBrackets(in: bytes, from: start)
     }
     let end = bytes[start...].firstIndex { $0 <= 0x20 || ",;&<>\"'){}|".utf8.contains($0) }
     return start..<(end ?? bytes.count)
+  }
+
+  /// Returns where a text ends whose first quote is at a place: before its last quote, and behind it.
+  ///
+  /// By the rules of JSON, a quote within the text has more backslashes before it. In a text that is itself in
+  /// a text, the first and the last quote have some too.
+  private static func endOfQuoted(
+    in bytes: [UInt8],
+    from start: Int
+  ) -> (inside: Int, after: Int) {
+    func isEscape(_ place: Int) -> Bool { bytes[place] == UInt8(ascii: "\\") }
+    var depth = 0
+    while depth < 8, start - depth > 0, isEscape(start - depth - 1) { depth += 1 }
+    var (place, escapes) = (start + 1, 0)
+    while place < bytes.count {
+      if bytes[place] == bytes[start], escapes % (2 * depth + 2) == depth {
+        return (place - depth, place + 1)
+      }
+      escapes = isEscape(place) ? escapes + 1 : 0
+      place += 1
+    }
+    return (bytes.count, bytes.count)
+  }
+
+  /// Returns the place behind the bracket that closes the one at a place; without one, the end of the text.
+  private static func endOfBrackets(in bytes: [UInt8], from start: Int) -> Int {
+    var (place, depth) = (start, 0)
+    while place < bytes.count {
+      switch bytes[place] {
+      case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+      case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+      case UInt8(ascii: "\""):
+        place = endOfQuoted(in: bytes, from: place).after
+        continue
+      default: break
+      }
+      place += 1
+      if depth == 0 { return place }
+    }
+    return bytes.count
+  }
+
+  private static let keyHead = Array("-----begin ".utf8)
+  private static let keyName = Array("private key".utf8)
+  private static let keyEnd = Array("-----end".utf8)
+
+  /// Returns where a private key's text begins if its first line (RFC 7468) begins at a place; else nil.
+  @inline(__always)
+  static func keyStart(_ place: Int, _ count: Int, _ byte: (Int) -> UInt8) -> Int? {
+    func lower(_ place: Int) -> UInt8 {
+      DigitRuns.isLetter(byte(place)) ? byte(place) | 0x20 : byte(place)
+    }
+    // Most dashes stand alone.
+    guard place + keyHead.count < count, byte(place + 1) == UInt8(ascii: "-"),
+      keyHead.indices.allSatisfy({ lower(place + $0) == keyHead[$0] })
+    else { return nil }
+    // The longest usual name is that of an encrypted key.
+    let label = (place + keyHead.count)..<min(count, place + keyHead.count + 48)
+    guard let end = label.first(where: { byte($0) == UInt8(ascii: "-") }) else { return nil }
+    let name = (label.lowerBound..<end).map(lower)
+    let isKey = name.indices.contains { name[$0...].starts(with: keyName) }
+    return isKey
+      ? (end..<min(count, end + 5)).first { byte($0) != UInt8(ascii: "-") } ?? min(count, end + 5)
+      : nil
+  }
+
+  /// Returns the range of a private key up to its last line.
+  private static func key(in bytes: [UInt8], from start: Int) -> Range<Int> {
+    var place = start
+    while place < bytes.count {
+      if bytes[place] == UInt8(ascii: "-"), bytes.count - place >= keyEnd.count,
+        keyEnd.indices.allSatisfy({
+          let byte = bytes[place + $0]
+          return (DigitRuns.isLetter(byte) ? byte | 0x20 : byte) == keyEnd[$0]
+        })
+      {
+        break
+      }
+      place += 1
+    }
+    return start..<place
   }
 
   private static func token(in bytes: [UInt8], from space: Int) -> Range<Int> {

@@ -27,6 +27,9 @@ package final class Redactor: Sendable {
   private static let passes = 8
   static let mark = Array("[redacted]".utf8)
 
+  /// Returns whether a part of a text was replaced.
+  package static func isMasked(_ text: String) -> Bool { text.contains("[redacted]") }
+
   private let known = Mutex(Known())
 
   package init() {}
@@ -175,8 +178,8 @@ package final class Redactor: Sendable {
       for member in object.members {
         let key = whole(member.key, foreign, known)
         let value = redact(member.value, foreign, split, &leaf, known)
-        let isSecret = foreign && value.isSingle && isNameOfSecret(member.key)
-        members.append(.init(key: key, value: isSecret ? "[redacted]" : value))
+        let isSecret = foreign && isNameOfSecret(member.key)
+        members.append(.init(key: key, value: isSecret ? value.masked : value))
       }
       return .object(JSONObject(members))
     }
@@ -203,11 +206,14 @@ package final class Redactor: Sendable {
 }
 
 extension JSON {
-  /// Whether it is a text or a number.
-  fileprivate var isSingle: Bool {
+  /// The value with each text and each number masked.
+  fileprivate var masked: JSON {
     switch self {
-    case .string, .integer, .number: true
-    case .bool, .null, .array, .object: false
+    case .string, .integer, .number: "[redacted]"
+    case .bool, .null: self
+    case .array(let elements): .array(elements.map(\.masked))
+    case .object(let object):
+      .object(JSONObject(object.members.map { .init(key: $0.key, value: $0.value.masked) }))
     }
   }
 }

@@ -168,6 +168,26 @@ package enum FileGuard {
     }
   }
 
+  /// Checks a folder of marks and its parents. With an older mark, a restored journal would not be noticed.
+  ///
+  /// Throws `state` with the repair.
+  package static func checkMarks(
+    _ folder: String,
+    home: String?,
+    isInContainer: Bool
+  ) throws(Fault) {
+    guard let whole = real(folder) else { return }
+    let found =
+      problemAbove(folder, home: home, isInContainer: isInContainer)
+      ?? problem(from: whole == "/" ? "" : whole, home.flatMap(real) ?? "/", isInContainer)
+    guard let (place, why, mending) = found else { return }
+    throw .stateTooOpen(
+      place,
+      "\(why): others could replace the journal's mark in it",
+      mending ?? "choose another TENDER_MARK_DIR"
+    )
+  }
+
   /// A path with all links resolved; nil if it does not exist.
   static func real(_ path: String) -> String? {
     guard let real = unsafe realpath(path, nil) else { return nil }

@@ -323,6 +323,10 @@ static void try_shared(void) {
   judge("message", "make", syscall(SYS_msgget, 1234, 0600));
   judge("message", "send", syscall(SYS_msgsnd, 1 << 30, "", 0, 04000));
   judge("message", "take", syscall(SYS_msgrcv, 1 << 30, NULL, 0, 0, 04000));
+  judge("kernel", "log", syscall(SYS_syslog, 10, NULL, 0));
+  long watch = syscall(SYS_fanotify_init, 0x200, 0);
+  judge("watch", "files", watch);
+  if (watch >= 0) syscall(SYS_close, watch);
   judge("semaphore", "", syscall(SYS_semctl, 1 << 30, 0, 12, NULL));
   int ends[2] = {-1, -1};
   judge("pair", "stream", socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));

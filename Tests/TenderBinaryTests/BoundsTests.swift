@@ -201,7 +201,7 @@ private import Glibc
       "socket ping", "socket raw", "socket packet", "socket vsock", "socket netlink", "memory any",
       "memory attach", "message make", "message send", "message take", "semaphore",
       "pair datagram", "pair packets", "attributes flags", "attributes project",
-      "attributes version", "attributes high", "schedule other",
+      "attributes version", "attributes high", "schedule other", "kernel log", "watch files",
     ] {
       #expect(found[what] == EPERM, "\(words): \(what)")
     }
@@ -384,6 +384,13 @@ private import Glibc
       [
         "payment-status A", "mandate-status A", "cancel A", "refund A", "find --online A",
         "doctor --env sandbox",
+      ]
+    ),
+    (
+      "look-up, simulated",
+      [
+        "refund A --env simulator", "cancel A --env simulator", "confirm A --env simulator",
+        "payment-status A --env simulator",
       ]
     ),
     (

@@ -210,6 +210,29 @@ import Testing
     #expect(refused.errorRecord["error"]?["message"]?.text?.contains(shared) == true)
   }
 
+  /// Another user could put an older mark there, and a restored journal would not be noticed.
+  @Test(arguments: [(0o777, 16), (0o775, 16), (0o755, 0), (0o1777, getuid() == 0 ? 0 : 16)])
+  func `refuses a folder of marks that others can write`(_ mode: Int, _ status: Int32) throws {
+    for isParent in [false, true] {
+      var binary = try Binary()
+      defer { binary.remove() }
+      let open = binary.home.appending(path: "open")
+      let marks = isParent ? open.appending(path: "marks") : open
+      try FileManager.default.createDirectory(at: marks, withIntermediateDirectories: true)
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: open.path)
+      binary.variables["TENDER_MARK_DIR"] = marks.path
+      for line in ["transact --amount 5 --test-card visa --reference A", "journal list"] {
+        let result = try binary.run(line: line)
+        // Without a journal there is nothing to list.
+        guard status == 0 || line != "journal list" else { continue }
+        #expect(result.status == status, "\(line): \(result.errors)")
+        guard status != 0 else { continue }
+        #expect(result.errorRecord["error"]?["code"] == "state_unusable")
+        #expect(result.errorRecord["error"]?["message"]?.text?.contains("mark") == true)
+      }
+    }
+  }
+
   /// A user who can write a folder above could replace this state folder.
   @Test(arguments: [(0o777, 16), (0o775, 16), (0o755, 0), (0o1777, getuid() == 0 ? 0 : 16)])
   func `refuses a state folder that others can move`(_ mode: Int, _ status: Int32) throws {

@@ -181,6 +181,25 @@ import Testing
     #expect(try LedgerAudit.charges(path: shop.books, reference: "A") == 1)
   }
 
+  /// That a lost journal does not have a payment says nothing about it.
+  @Test func `no command calls a payment of a lost journal missing`() throws {
+    let shop = try Shop()
+    #expect(try shop.binary.run(Self.pay + ["A"]).status == 0)
+    let state = shop.binary.home.appending(path: ".local/state/tender")
+    try FileManager.default.removeItem(at: state)
+    for line in [
+      "journal resume A", "journal resume A --finish --yes", "explain A", "journal show A",
+      "find A",
+      "journal resolve A --as failed --reason seen --yes", "refund A", "confirm A", "cancel A",
+    ] {
+      let refused = try shop.binary.run(line: line)
+      #expect(refused.status == 16, "\(line): \(refused.errors)")
+      #expect(Self.code(refused) == "journal_forgot", "\(line): \(refused.errors)")
+      #expect(refused.output.isEmpty, "\(line)")
+    }
+    #expect(try shop.binary.run(line: "explain insufficient_funds").status == 0)
+  }
+
   @Test func `what stays unknown is the exit of a resume, whatever else fails`() throws {
     let shop = try Shop()
     // In this process, because a server accepts only the key of its merchant.

@@ -282,6 +282,8 @@ import Testing
     (#""state":"succeeded","content""#, #""state":"lost","content""#, "line 1 is not"),
     (#""state":"succeeded","content""#, #""state":"sent","sent":-4,"content""#, "sent is -4"),
     (#""kind":0,"created""#, #""kind":0,"kind":0,"created""#, "line 1 is not"),
+    (#""command":"transact","amount":500"#, #""command":"transact","amount":-500"#, "order"),
+    (#""state":"prepared","amount":500"#, #""state":"prepared","amount":-500"#, "history"),
   ])
   func `imports nothing that no journal writes`(_ old: String, _ new: String, _ why: String) throws
   {
@@ -298,6 +300,40 @@ import Testing
     let message = result.records.first?["error"]?["message"]?.text ?? ""
     #expect(message.hasPrefix("line 1 ") && message.contains(why), "\(result.output)")
     #expect(try binary.run(["journal", "list"] + place).output.isEmpty)
+  }
+
+  /// Sums that no journal writes: a refund or a capture is never asked for beyond what is left.
+  @Test(arguments: [
+    (#""amount":200,"is_rest""#, #""amount":600,"is_rest""#, "its refunds are more than"),
+    (#""amount":301,"is_rest""#, #""amount":302,"is_rest""#, "its refunds are more than"),
+    (#""number":1,"amount":700,"is_rest":1"#, #""number":1,"amount":701,"is_rest":1"#, "capture"),
+    (#""amount":200,"is_rest""#, #""amount":199,"is_rest""#, nil),
+  ])
+  func `imports no sum that is more than its payment`(
+    _ old: String,
+    _ new: String,
+    _ why: String?
+  ) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    for line in [
+      "transact --amount 5.01 --test-card visa --reference A", "refund A --amount 2",
+      "refund A --rest", "transact --amount 7 --test-card visa --hold --reference B", "confirm B",
+    ] { #expect(try binary.run(line: line).status == 0) }
+    let lines = try binary.run("journal", "export").output
+    let changed = lines.replacingOccurrences(of: old, with: new)
+    #expect(changed != lines)
+    let place = ["--state-dir", binary.home.appending(path: "new/tender").path, "--json"]
+    let result = try binary.run(["journal", "import", "-"] + place, input: changed)
+    #expect(result.status == (why == nil ? 0 : 14))
+    guard let why else { return }
+    let error = result.records.first?["error"]
+    #expect(error?["code"] == "bad_import")
+    let message = error?["message"]?.text ?? ""
+    let number = why.contains("capture") ? 1 : 2
+    #expect(message.hasPrefix("line \(number) ") && message.contains(why), "\(result.output)")
+    let kept = try binary.run(["journal", "list"] + place).records.map { $0["reference"] }
+    #expect(kept == [number == 1 ? "A" : "B"])
   }
 
   /// The amount that the merchant has of a payment, by the journal. For a refund to a card, it is negative.

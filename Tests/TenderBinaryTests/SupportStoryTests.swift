@@ -185,6 +185,24 @@ import Testing
     #expect(errors.contains("there is no time zone '\(zone)'") == isNamed, "\(errors)")
   }
 
+  @Test(arguments: [
+    "transact --amount 5 --test-card visa --reference B", "payment-status A", "find A", "find",
+    "journal list", "journal show A", "explain A", "refund A", "journal export", "explain declined",
+  ])
+  func `each command that prints a local time names a missing zone once`(_ line: String) throws {
+    var binary = try Binary()
+    defer { binary.remove() }
+    _ = try Self.run(binary, "transact --amount 5 --test-card visa --reference A --json")
+    binary.variables["TZ"] = "Nope/Zone"
+    let errors = try Self.run(binary, line + " -o table").errors
+    let parts = errors.components(separatedBy: "there is no time zone 'Nope/Zone'")
+    // An export is JSON, and a page about a word has no time.
+    let prints = line != "explain declined"
+    #expect(parts.count == (prints ? 2 : 1), "\(errors)")
+    guard line.hasPrefix("payment-status") else { return }
+    #expect(try !Self.run(binary, line + " --json").errors.contains("time zone"))
+  }
+
   @Test func `online matches have brand and last four digits, and name the journal`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -427,3 +427,25 @@ import Testing
     if exit == 2 { #expect(result.errors.contains("is given without a command")) }
   }
 }
+
+@Suite struct TracelessTests {
+  /// A refused command line leaves no journal and no simulated world.
+  @Test(
+    arguments: [
+      "transact --amount 5", "transact --amount 5 --instrument-file none.json",
+      "transact --amount 5 --test-card visa --idempotency-key k",
+      "transact --provider truelayer --amount 5", "tokenize",
+      "tokenize --test-card visa --metadata-file none.json",
+    ],
+    ["", " --sim-seed 5"]
+  )
+  func `a usage error writes nothing`(_ line: String, _ seed: String) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let refused = try binary.run(line: line + seed)
+    #expect([2, 17].contains(refused.status), "\(refused.errors)")
+    let state = binary.home.appending(path: ".local/state/tender").path
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: state)) ?? []
+    #expect(files.isEmpty, "\(line): \(files)")
+  }
+}

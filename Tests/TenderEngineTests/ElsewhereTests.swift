@@ -159,6 +159,26 @@ import Testing
     #expect(try till.transact(newAttempt: true) == "succeeded")
   }
 
+  /// From the look on, no hint leads to another charge, also where the provider cannot be asked again.
+  @Test func `a declined attempt that was seen as paid is not tried again`() throws {
+    let till = Till(Scripted(.scripted, .answer(.declined)))
+    #expect(try till.transact().hasPrefix("declined"))
+    till.provider.shows(Self.seen(0))
+    #expect(try till.status().hasPrefix("declined"))
+    let fault = try #require(try till.payment()?.attempt?.fault)
+    #expect(fault.code == "declined" && fault.kind == .declined)
+    let hint = try #require(fault.hint)
+    #expect(hint.contains("payment-status A") && !hint.contains("new-attempt"), "\(hint)")
+    #expect(try till.transact() == "declined, replayed, 3 declined")
+    till.provider.shows()
+    #expect(try till.transact(newAttempt: true) == "6 attempt_paid")
+    // The provider corrects itself.
+    var declined = Self.seen(0)
+    declined.status = .declined
+    till.provider.shows(declined)
+    #expect(try till.transact(newAttempt: true) == "succeeded")
+  }
+
   @Test(arguments: [Status.declined, .cancelled, .failed])
   func `a payment that ended and is shown as paid has a warning with the next step`(
     _ end: Status
@@ -224,6 +244,65 @@ import Testing
     #expect(try till.refund(100) == "6 nothing_to_refund")
     let state = try #require(try till.payment()?.state)
     #expect([state.captured, state.reversed, state.refunded] == [1000, 1000, 0])
+  }
+
+  /// Both requests charged. The second charge is an attempt of its own, which two looks must show.
+  @Test func `the other charge of a request that was sent twice is in the record`() throws {
+    let till = Till(Scripted(.keyless, .lost))
+    till.provider.recovers(by: .byHand(canResend: true))
+    #expect(try till.transact() == "9 no_answer")
+    #expect(try till.resume(finish: true, resend: true) == "succeeded")
+    let own = Self.seen(0)
+    var (other, strange, declined) = (own, own, own)
+    (other.id, strange.id, declined.id) = ("id-9", "id-9", "id-9")
+    (strange.amount, declined.status) = (999, .declined)
+    for (second, third) in [(own, own), (strange, own), (declined, own), (other, own)] {
+      till.provider.shows(own, second, third)
+      #expect(try till.status() == "succeeded")
+      #expect(try till.payment()?.attempts.count == 1)
+    }
+    till.provider.shows(own, other)
+    #expect(try till.status() == "succeeded")
+    let payment = try #require(try till.payment())
+    #expect(payment.attempts.map(\.id) == ["id-1", "id-9"])
+    #expect(payment.attempts.map(\.state) == [.succeeded, .succeeded])
+    #expect(payment.state.warning == "attempt 1 was paid as well")
+    #expect([payment.state.captured, payment.state.earlierCaptured] == [1000, 1000])
+    #expect(payment.content == payment.attempts.first?.content)
+    _ = till.provider.heard()
+    // Both are known: there is nothing more to look for.
+    #expect(try till.status() == "succeeded")
+    #expect(till.provider.heard() == ["look up"])
+    #expect(try till.transact() == "succeeded, replayed")
+  }
+
+  /// An earlier version stored an id of which a part was masked.
+  @Test func `a masked id is never sent`() throws {
+    let till = Till(Scripted())
+    #expect(try till.transact() == "succeeded")
+    var payment = try #require(try till.payment())
+    try payment.change(1) { $0.id = "id-[redacted]" }
+    try till.journal.update(&payment, 1, note: "earlier", .power)
+    till.provider.then(
+      .custom { progress throws(Fault) in
+        let id = progress.payment.state.id ?? progress.attempt.id
+        throw Fault(.rejected, code: id == nil ? "no_id" : "masked_id", "refused")
+      }
+    )
+    #expect(try till.refund(300) == "7 no_id")
+  }
+
+  @Test func `no other charge is looked for where the request was sent once`() throws {
+    for traits in [Traits.keyless, .scripted] {
+      let till = Till(Scripted(traits, .lost))
+      #expect(try till.transact() == "9 no_answer")
+      till.provider.finds(.done(1, 1000))
+      #expect(try till.transact() == "succeeded, replayed")
+      till.provider.shows(Self.seen(0))
+      _ = till.provider.heard()
+      #expect(try till.status() == "succeeded")
+      #expect(till.provider.heard() == ["look up"])
+    }
   }
 
   /// Until the late window ends, the request can still arrive.

@@ -419,7 +419,9 @@ import Testing
   @Test(arguments: [
     "4", "4 ", "41111111", "a", "eyJ", "eyJa.", "%34", "&#52;", "\\u0034", "٤", "4-", "\u{200b}",
     "123e4567-e89b-12d3-a456-4266141740", "4000056655665556 ", "K", "937,", "password=",
-    "password=\"", "password='\"", "bearer ", "bearer a ", ":", " :", "_", "GB29", "GB29 NWBK ",
+    "password=\"", "password='\"", "password:[", "password:{", "password:[\"", "password:\t",
+    "password=\"\\", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "-----", "BEGIN PRIVATE KEY",
+    "bearer ", "bearer a ", ":", " :", "_", "GB29", "GB29 NWBK ",
     "A1",
   ])
   func `grows with the text alone`(_ piece: String) {
@@ -440,6 +442,14 @@ import Testing
     "bearer  hunter2=",
     "Authorization: Bearer hunter2,", "see https://bank.example/?resource_token=hunter2 for more",
     "private_key=hunter2", "secret_key: hunter2", "id_token=hunter2", "password=[redacted]hunter2",
+    #"{"password": ["hunter2"]}"#, #"{"password":["a","hunter2"],"b":1}"#,
+    #"{"password":{"value":"hunter2"}}"#, #"{"api_key": {"a": [{"b": "hunter2"}]}, "c": 2}"#,
+    #"{\"password\": [\"a\", \"hunter2\"]}"#, "password:\thunter2", "password:\r\n  hunter2",
+    "password\t=\thunter2", #"{"password":"a\"hunter2"}"#, #"{"password":"a\\\"hunter2"}"#,
+    #"password = "a \" hunter2""#, #"{"password":["a]","hunter2"]}"#, "password:[hunter2",
+    "-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----",
+    "key -----BEGIN RSA PRIVATE KEY-----hunter2", "-----BEGIN EC PRIVATE KEY-----\\nhunter2\\n",
+    "-----begin encrypted private key-----%0Ahunter2%0A-----end encrypted private key-----",
   ])
   func `shows no value after the name of a secret`(_ text: String) {
     for redactor in Self.all + [Redactor()] {
@@ -459,6 +469,34 @@ import Testing
       "key": "x",
     ]
     #expect(Redactor().redact(member, foreign: true) == shown)
+    let nested: JSON = [
+      "password": ["x", 1], "client_secret": ["a": ["b": "x"], "c": true], "api_key": [],
+      "a": ["x"],
+    ]
+    let masked: JSON = [
+      "password": ["[redacted]", "[redacted]"],
+      "client_secret": ["a": ["b": "[redacted]"], "c": true], "api_key": [], "a": ["x"],
+    ]
+    #expect(Redactor().redact(nested, foreign: true) == masked)
+    #expect(Redactor().redact(nested) == nested)
+  }
+
+  /// What follows the value stays.
+  @Test(arguments: [
+    (#"{"password":["x","y"],"b":"stays"}"#, #"{"password":[redacted],"b":"stays"}"#),
+    (#"{"password":{"a":"}"},"b":"stays"}"#, #"{"password":[redacted],"b":"stays"}"#),
+    (#"{"password":"x\"y","b":"stays"}"#, #"{"password":"[redacted]","b":"stays"}"#),
+    (#"{\"password\":\"x\",\"b\":\"stays\"}"#, #"{\"password\":\"[redacted]\",\"b\":\"stays\"}"#),
+    ("password:\tx stays", "password:\t[redacted] stays"),
+    (
+      "a -----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY----- stays",
+      "a -----BEGIN PRIVATE KEY-----[redacted]-----END PRIVATE KEY----- stays"
+    ),
+  ])
+  func `takes out the value of a name alone`(_ text: String, _ shown: String) {
+    for redactor in Self.all + [Redactor()] {
+      #expect(redactor.redact(text, foreign: true) == shown)
+    }
   }
 
   @Test func `the manual names these names`() throws {
@@ -487,6 +525,8 @@ import Testing
     "NO_TOKEN: No pt-token found",
     "invalid_token: expired", "key: value", "monkey=1", "a bearer", "GB28NWBK60161331926819",
     "GB29NWBK6016133192681", "XGB29NWBK60161331926819", "the access_token expired",
+    "-----BEGIN PUBLIC KEY-----\nMIGb\n-----END PUBLIC KEY-----", "password:", "password: ",
+    "----- BEGIN", #"{"passwords":["x"]}"#,
   ])
   func `keeps what has no value of a secret`(_ text: String) {
     for redactor in Self.all { #expect(redactor.redact(text, foreign: true) == text) }

@@ -19,7 +19,11 @@ import Testing
     ["--amount", "4111:1111:1111:1111"], ["--amount=4111|1111|1111|1111"],
     ["--fee", "4111,1111,1111,1111"], ["--amount-minor=4111=1111=1111=1111"],
     ["--gratuity", "4111&1111&1111&1111"], ["--amount", "4111?1111?1111?1111"],
-    ["--amount", "4111 1111 1111 1111"],
+    ["--amount", "4111 1111 1111 1111"], ["--reference", "5A084111111111111111"],
+    ["--reference", "57114111111111111111D25122010000000000000F"],
+    ["--reference=9f6b134111111111111111d2512201000000000000000f"],
+    ["--metadata", "emv=9F02060000000010505a0854545454545454549F06"],
+    ["5F24033912315A08343434343434343F5F3401"], ["5A0a6542154846623459FFFF"],
     [String("4111111111111111".flatMap { "\($0)\u{332}" })],
     [String("4111111111111111".flatMap { "\($0)\u{20e3}" })],
   ])
@@ -37,6 +41,7 @@ import Testing
     ["--amount", "41111111111111.11"], ["--amount", "1,234,567.89"],
     ["4111111111111112"], ["123e4567-e89b-12d3-a456-426614174000"],
     ["2026-11-20T17:19:00Z"], ["9999999999999995"], ["4111,1111,1111,1112"],
+    ["5A084111111111111112"], ["9F02060000000010505A"], ["5A08411111111111111"],
     ["10,20,30,40,50,60,70"], ["2026-11-20T17:19:00+01:00"], ["--since=2026-11-20 17:19:00"],
   ])
   func `lets through what is none, and ids that were vouched for`(_ arguments: [String]) throws {
@@ -130,7 +135,7 @@ import Testing
 
 @Suite struct GuardGrowthTests {
   /// Each `=` may begin a value. The guard must stay linear with any number of them.
-  @Test(arguments: ["4=", "4111=", "=", "4 ", "k=4111 1111 "])
+  @Test(arguments: ["4=", "4111=", "=", "4 ", "k=4111 1111 ", "5A", "5A08", "5713"])
   func `grows with the arguments alone`(_ piece: String) {
     Growth.expectLinear(base: 4000) { size in
       try? CardNumberGuard.check([String(repeating: piece, count: size / piece.utf8.count)])

@@ -51,6 +51,7 @@ struct ExplainCommand: CommandWork {
       show(page)
     }
     guard found.isEmpty, !isPayment else { return output.exit(0) }
+    try composition.journal().checkWhole()
     let codes = all.map(\.page.code)
     let list = "see: tender explain --list"
     throw Fault(

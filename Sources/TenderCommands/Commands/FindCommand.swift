@@ -94,7 +94,10 @@ extension JournalCommands {
     let shown = try eachShown(filter) { payment in
       composition.show(inWords: payment)
     }
-    if shown.count == 0, invocation.asksForOne { throw .noMatch(try composition.journalWords()) }
+    if shown.count == 0, invocation.asksForOne {
+      try composition.journal().checkWhole()
+      throw .noMatch(try composition.journalWords())
+    }
     return try tell(of: shown)
   }
 

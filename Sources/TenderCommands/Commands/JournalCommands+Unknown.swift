@@ -77,7 +77,7 @@ extension JournalCommands {
     guard !invocation.has(Keys.all) else { return try resumeAll() }
     let (target, handle) = try composition.namedTarget()
     composition.subject.take(target)
-    guard let found = target.payment else { throw .unknownHandle(handle) }
+    guard let found = target.payment else { throw try composition.unknown(handle) }
     let payment = try refund(in: found) ?? found
     composition.subject.reference = payment.reference.text
     let engine = try engine(of: payment)
@@ -241,7 +241,7 @@ extension JournalCommands {
     composition.signals.hold()
     let (target, handle) = try composition.namedTarget()
     composition.subject.take(target)
-    guard let found = target.payment else { throw .unknownHandle(handle) }
+    guard let found = target.payment else { throw try composition.unknown(handle) }
     let chosen = try invocation.value(Keys.operation)
     let operation = chosen.flatMap { found[$0] } ?? found.unknowns.first
     let what = operation.map { "the " + found.words(for: $0) + " of " } ?? ""

@@ -269,6 +269,10 @@ extension JournalCommands {
       throw .impossible(line, "it has something that looks like a card number or a token")
     }
     if let flaw = PaymentRow.flaw(payment, of: stored) { throw .impossible(line, flaw) }
+    let amounts = (record["history"]?.array ?? []).compactMap { $0["amount"] }
+    guard amounts.allSatisfy({ $0.boundedNumber != nil }) else {
+      throw .impossible(line, "its history has an amount that no payment has")
+    }
   }
 
   private static func history(of record: JSONObject) -> [HistoryEntry] {

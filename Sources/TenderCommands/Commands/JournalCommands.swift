@@ -95,7 +95,7 @@ struct JournalCommands: CommandWork {
     composition.subject.reference = handle
     let journal = try composition.journal()
     let found = try journal.payments(matching: handle, filter: try filter())
-    guard !found.isEmpty else { throw .unknownHandle(handle) }
+    guard !found.isEmpty else { throw try composition.unknown(handle) }
     if invocation.has(Keys.receipt) { return try showReceipts(found, handle) }
     for payment in found {
       composition.show(payment, try journal.history(of: payment))
@@ -151,9 +151,7 @@ struct JournalCommands: CommandWork {
     filter.lastFour = try invocation.value(Keys.lastFour)
     let read = OptionReader(invocation, currency: "USD")
     filter.amount = try read.money(Keys.amount)?.minorUnits
-    if let zone = LocalTime.unknownZone {
-      output.warn("TZ: there is no time zone \(zone.quotedForMessage); days and times are UTC")
-    }
+    output.warnOfZone()
     if invocation.has(Keys.currency) { filter.currency = try read.currencyValue() }
     filter.by = invocation[Keys.by]
     filter.since = try time(Keys.since)?.lowerBound
@@ -250,6 +248,7 @@ extension Composition {
   /// Shows a verdict as sentences, or a record.
   func show(_ verdict: Verdict, _ record: () -> Record) {
     guard output.isTable else { return output.show(record()) }
+    output.warnOfZone()
     let lines = verdict.lines(width: output.width).map { completed($0, for: verdict.subject) }
     output.put(output.redactor.redact(lines.joined(separator: "\n")) + "\n")
   }

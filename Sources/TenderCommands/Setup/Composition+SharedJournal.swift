@@ -19,7 +19,10 @@ extension Composition {
       redactor.learn(password)
     }
     do throws(Fault) {
-      if usesFiles { try shared.useFolder(folder, environment) }
+      if usesFiles {
+        try shared.useFolder(folder, environment)
+        try shared.useMarks(settings.markFolder(), environment)
+      }
     } catch {
       // A look-up uses the folder only to remember the server, so it continues without it.
       guard isReading else { throw error }

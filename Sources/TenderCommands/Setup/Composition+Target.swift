@@ -49,6 +49,13 @@ extension Composition {
     return (try target(of: handle), handle)
   }
 
+  /// Returns the refusal of a payment that the journal does not have. Throws the journal's problem if it lost
+  /// entries: the payment may have been one of them.
+  func unknown(_ handle: String) throws(Fault) -> Fault {
+    try journal().checkWhole()
+    return .unknownHandle(handle)
+  }
+
   /// Returns the target of a reference or id: options, else the journal, else as `target`.
   ///
   /// Throws `conflict` if the journal has several and the options do not choose.

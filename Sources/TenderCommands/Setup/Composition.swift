@@ -165,6 +165,7 @@ final class Composition: Session {
       // Without the journal's address, a reference that the fleet has paid would look new.
       guard isReading || !SharedJournal.wasUsed(in: folder) else { throw .elsewhere(folder) }
       try shared.useFolder(folder, environment)
+      try shared.useMarks(settings.markFolder(), environment)
       let isNew = !Environment.exists(folder + "/journal.db")
       let journal = try SQLiteJournal(
         folder: folder,
@@ -328,11 +329,13 @@ final class Composition: Session {
 
   /// The text that is mixed with a seed, so that each payment gets different ids. It is the number of
   /// attempts. In a batch, it is the line and the history of its reference. These do not depend on the order
-  /// of the lines.
+  /// of the lines. It makes no journal.
   private func seedLabel() throws(Fault) -> String {
-    guard let batchLine else { return String(try journal().count()) }
+    let isNew = known == nil ? try !hasJournalFile : false
+    guard let batchLine else { return isNew ? "0" : String(try journal().count()) }
     let reference = invocation.text(Keys.reference) ?? invocation.operands.first ?? ""
     var past = 0
+    if isNew { return "line \(batchLine)/\(reference)/\(past)" }
     for payment in try journal().payments(matching: reference, filter: PaymentFilter()) {
       past += try journal().history(of: payment).count
     }

@@ -1,3 +1,4 @@
+private import Synchronization
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
@@ -94,8 +95,26 @@ final class Output {
     style = TableStyle(
       width: environment["COLUMNS"].flatMap(Self.width) ?? Console.terminalWidth ?? Int.max,
       isColoured: Self.isColoured(invocation[Keys.color], environment, descriptor: 1),
-      localTime: { Timestamp.read($0).flatMap(Environment.localText) }
+      localTime: { [zone] in
+        zone.isUsed.withLock { $0 = true }
+        return Timestamp.read($0).flatMap(Environment.localText)
+      }
     )
+  }
+
+  /// Whether a local time was printed.
+  private final class ZoneUse: Sendable { let isUsed = Mutex(false) }
+
+  private let zone = ZoneUse()
+  private var hasWarnedOfZone = false
+
+  /// Warns once if local times are UTC, because the time zone does not exist.
+  func warnOfZone() {
+    guard !hasWarnedOfZone else { return }
+    hasWarnedOfZone = true
+    if let zone = LocalTime.unknownZone {
+      warn("TZ: there is no time zone \(zone.quotedForMessage); days and times are UTC")
+    }
   }
 
   /// A width in columns; nil for a value that no terminal has.
@@ -347,6 +366,7 @@ final class Output {
     let state = keepsState && hasStateLine ? lastState : nil
     if !keepsState || isTerminal { clearState() }
     defer { if let state, isTerminal { showState(state) } }
+    if zone.isUsed.withLock({ $0 }) { warnOfZone() }
     guard !isBroken, !Console.write(text, to: 1, patience) else { return }
     isBroken = true
     let error = errno

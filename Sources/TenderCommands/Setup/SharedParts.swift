@@ -39,6 +39,17 @@ final class SharedParts {
     folders.insert(path)
   }
 
+  /// Checks the folder of marks, once. Throws `state` with the repair.
+  func useMarks(_ path: String?, _ environment: Environment) throws(Fault) {
+    guard let path, !folders.contains(path) else { return }
+    try FileGuard.checkMarks(
+      path,
+      home: environment["HOME"],
+      isInContainer: environment["container"] != nil
+    )
+    folders.insert(path)
+  }
+
   /// Returns the simulated world's clock, shared by all lines without a time.
   func clock(_ time: SimulatedTime?, beside machine: any Clock) -> SimulatedClock {
     if time == nil, let clock {

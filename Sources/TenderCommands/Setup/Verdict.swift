@@ -220,6 +220,7 @@ struct Verdict {
     case .authorized where payment.kind == .payment: "\(look) \(name) --wait"
     // An operator undid the payment.
     case .cancelled where payment.isFollowed: nil
+    case .declined where payment.wasSeenPaid: payment.attempt?.fault?.hint
     case .declined, .cancelled, .expired:
       retry == .no && reason != nil || payment.kind == .mandate && report.status == .cancelled
         ? nil
