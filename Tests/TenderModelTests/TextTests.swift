@@ -43,7 +43,7 @@ import Testing
     writer.name("number")
     writer.write(SharedSecret("4111"))
     writer.name("raw")
-    writer.verbatim(#"{"a": 1.50}"#.utf8)
+    writer.verbatim(#"{"a": 1.50}"#)
     writer.name("phrase")
     writer.write(SharedSecret("a\"b\\c\n"))
     writer.endObject()
