@@ -158,10 +158,11 @@ extension Engine {
   /// Asks about a declined attempt before another one is made, because its money may have been taken after
   /// all.
   ///
-  /// Throws `conflict` if the provider shows that. If it cannot be asked, or does not know the attempt, the
-  /// last look-up counts, else the decline.
+  /// Throws `conflict` if the provider shows that. Without an answer that is about this attempt, the last
+  /// look-up counts, else the decline.
   private func checkDeclined(_ known: Payment) throws(Fault) {
-    guard provider.traits.canLookUp, known.attempt?.state.name == .declined, known.state.id != nil
+    guard provider.traits.canLookUp, known.attempt?.state.name == .declined,
+      known.state.id != nil || known.wasSeenPaid
     else { return }
     let shown: Outcome?
     do throws(Fault) {
@@ -170,11 +171,9 @@ extension Engine {
       if error.kind.isStop { throw error }
       shown = nil
     }
-    if shown == nil, known.wasSeenPaid { throw known.declinedIsPaid }
-    guard let shown, [.succeeded, .processing].contains(shown.state?.name),
-      contradiction(shown, known) == nil
-    else { return }
-    throw known.declinedIsPaid
+    let isEvidence = shown.map { $0.state != nil && contradiction($0, known) == nil } ?? false
+    let isPaid = [.succeeded, .processing].contains(shown?.state?.name)
+    if isEvidence ? isPaid : known.wasSeenPaid { throw known.declinedIsPaid }
   }
 
   /// Checks that an operation has the operator's key, if one was given.

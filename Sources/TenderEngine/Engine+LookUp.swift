@@ -26,7 +26,11 @@ extension Engine {
       query.kind = kind
       if isByID { query.id = handle } else { query.reference = Reference(stored: handle) }
       query.inWordsOfAttempt = inWordsOfAttempt
-      guard let outcome = try provider.lookUp(query) else { throw .unknownHandle(handle) }
+      guard let outcome = try provider.lookUp(query) else {
+        // A journal that lost entries may have lost this one.
+        try journal.checkWhole()
+        throw .unknownHandle(handle)
+      }
       var report = Report(outcome, env: env, provider: provider.name, reference: nil, kind: kind)
       report.note = notInJournal(report)
       return report
@@ -42,60 +46,7 @@ extension Engine {
       }
       return report
     }
-    let report = try record(outcome, known, inWordsOfAttempt: inWordsOfAttempt)
-    guard let both = otherCharge(of: report.payment ?? known) else { return report }
-    var shown = Report.recorded(both)
-    shown.note = both.state.warning
-    return shown
-  }
-
-  /// The number of writes of a payment whose request was sent once and answered.
-  private static let fewestWrites = 3
-
-  /// Looks for the other charge of a request without a key that was sent twice, and records it as an attempt.
-  /// Nil if there is none.
-  ///
-  /// Both requests may have charged, and the payment has the answer of one.
-  private func otherCharge(of known: Payment) -> Payment? {
-    guard known.kind == .payment, known.version > Self.fewestWrites, provider.owns(known),
-      let attempt = known.attempt, attempt.kind == .charge, attempt.key == nil,
-      attempt.state.name == .succeeded || attempt.state.name == .processing,
-      let history = try? journal.history(of: known)
-    else { return nil }
-    // An attempt that was found has no request of its own.
-    let missing = known.attempts.reduce(0) { sum, attempt in
-      let sends = history.sends(of: attempt)
-      return sends == 0 ? sum - (attempt.hasEffect ? 1 : 0) : sum + sends - 1
-    }
-    guard missing > 0 else { return nil }
-    var query = LookUp(reference: known.reference)
-    query.others = known.operations.compactMap(\.id)
-    query.kind = known.kind
-    guard let outcome = try? provider.lookUp(query), isOther(outcome, than: known, attempt),
-      let again = try? provider.lookUp(query), isOther(again, than: known, attempt),
-      again.id == outcome.id, let lock = try? lock(known.reference)
-    else { return nil }
-    defer { withExtendedLifetime(lock) {} }
-    guard let current = try? reread(known), current.isVersion(of: known) else { return nil }
-    var both = current
-    var found = Operation(.charge, amount: attempt.amount, at: clock.now)
-    (found.content, found.fingerprints) = (attempt.content, attempt.fingerprints)
-    let sequence = both.append(found)
-    guard var written = try? driver.applied(outcome, .answer, both, sequence),
-      (try? journal.update(&written, sequence, note: "a second charge was found", .power)) != nil
-    else { return nil }
-    return written
-  }
-
-  /// Whether an outcome is a charge like an attempt, under an id that the payment does not have.
-  private func isOther(_ outcome: Outcome, than known: Payment, _ attempt: Operation) -> Bool {
-    guard let id = outcome.id, !known.operations.contains(where: { $0.id == id }) else {
-      return false
-    }
-    return [.succeeded, .processing].contains(outcome.state?.name)
-      && outcome.amount == attempt.effectiveAmount
-      && (outcome.currency ?? known.currency) == known.currency
-      && (outcome.reference ?? known.reference) == known.reference
+    return try record(outcome, known, inWordsOfAttempt: inWordsOfAttempt)
   }
 
   /// A note about a payment that only the provider has: nothing here stops a second charge.

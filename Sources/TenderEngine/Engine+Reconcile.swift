@@ -137,8 +137,17 @@ extension Engine {
   /// Throws with effect unknown. Only a look that shows an effect, or a person, decides then.
   private func checkIsOnly(_ progress: Progress, _ recovery: Recovery) throws(Fault) {
     guard case .byHand = recovery else { return }
-    let history = try journal.history(of: progress.payment)
-    guard history.sends(of: progress.operation) > 1 else { return }
+    let name = "\(progress.operation.kind.rawValue) \(progress.operation.number)"
+    var sent = 0
+    for line in try journal.history(of: progress.payment) where line.operation == name {
+      // A request that provably did not leave is prepared or failed again.
+      guard line.state == Operation.State.Name.sent.rawValue else {
+        sent = 0
+        continue
+      }
+      if line.note.hasPrefix("sent") { sent += 1 }
+    }
+    guard sent > 1 else { return }
     var fault = Fault.stillUnknown(
       progress.payment,
       progress.operation,
@@ -268,25 +277,6 @@ extension Fault {
       "the result of the \(amount)\(what) \(payment.reference.quotedForMessage) is still unknown: \(why)",
       result: operation.fault?.result
     ).forPayment(payment)
-  }
-}
-
-extension [HistoryEntry] {
-  /// The number of requests of an operation that may have left.
-  func sends(of operation: Operation) -> Int {
-    let name = "\(operation.kind.rawValue) \(operation.number)"
-    var sent = 0
-    for line in self where line.operation == name {
-      switch line.state {
-      case Operation.State.Name.sent.rawValue: if line.note.hasPrefix("sent") { sent += 1 }
-      // A request that provably did not leave is prepared or failed again.
-      case Operation.State.Name.prepared.rawValue, Operation.State.Name.failed.rawValue,
-        Operation.State.Name.waiting.rawValue:
-        sent = 0
-      default: break
-      }
-    }
-    return sent
   }
 }
 

@@ -232,6 +232,10 @@ extension Payment {
         return operation.isReversal && operation.isAlive && !isWhole
       }
       if paid > 0, refunds > paid { return "its refunds are more than was captured" }
+      let tookNothing = [.declined, .failed].contains(attempt.state.name)
+      if tookNothing, followers.contains(where: { $0.kind == .refund && $0.isAlive }) {
+        return "it has a refund, and its charge took nothing"
+      }
     }
     return nil
   }

@@ -73,14 +73,13 @@ package enum CardNumberGuard {
     guard mayHide || text.utf8.count(where: DigitRuns.isDigit) >= 13 else { return false }
     let last = text.lastIndex(of: "=").map { text[text.index(after: $0)...] } ?? text[...]
     if let digits = Digits.only(in: String(last)), Digits.looksLikeCard(digits) { return true }
-    if holdsChipData(text) { return true }
     // A value that would be masked in output is refused before it is stored.
     return Redactor.holdsCardNumber(text) || Redactor.holdsCardNumber(spaced(text))
   }
 
   /// Returns whether a text has a card number in the data of a chip, in hexadecimal digits (EMV Book 3, annexes
   /// A and B). Its tag is 5A (PAN), or 57 or 9F6B (track 2).
-  private static func holdsChipData(_ text: String) -> Bool {
+  static func holdsChipData(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     func value(_ place: Int) -> UInt8? {
       guard place < bytes.count, bytes[place] < 0x80 else { return nil }
@@ -92,12 +91,15 @@ package enum CardNumberGuard {
     }
     for start in bytes.indices {
       guard let tag = byte(start), [0x5a, 0x57, 0x6b].contains(tag),
-        let length = byte(start + 2), (7...19).contains(length)
+        let length = byte(start + 2), (7...19).contains(length),
+        tag != 0x6b || start > 1 && byte(start - 2) == 0x9f
       else { continue }
-      // A separator, padding or the end follows the number.
-      let digits = (0..<2 * Int(length)).lazy.map { value(start + 4 + $0) ?? 0xd }
-        .prefix { $0 < 10 }
-      if Digits.looksLikeCard(Array(digits)) { return true }
+      let content = (0..<2 * Int(length)).map { value(start + 4 + $0) }
+      let digits = content.prefix { $0.map { $0 < 10 } ?? false }.compactMap(\.self)
+      // Padding or the end follows a PAN, a separator the number of a track 2. Other digits are an id's.
+      let rest = content.dropFirst(digits.count)
+      let isWhole = tag == 0x5a ? rest.allSatisfy { $0 ?? 0xf == 0xf } : rest.first == 0xd
+      if isWhole, Digits.looksLikeCard(digits) { return true }
     }
     return false
   }

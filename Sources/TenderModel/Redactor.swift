@@ -220,10 +220,11 @@ extension JSON {
 
 /// Searches that return ranges of a text's bytes.
 extension Redactor {
-  /// Returns whether a text contains a card number, by the rules that mask it.
+  /// Returns whether a text contains a card number, by the rules that mask it, or in the data of a chip.
   package static func holdsCardNumber(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
-    return bytes.count >= 13 && !cardNumbers(in: bytes, PlainText(bytes)).isEmpty
+    return bytes.count >= 13
+      && (CardNumberGuard.holdsChipData(text) || !cardNumbers(in: bytes, PlainText(bytes)).isEmpty)
   }
 
   /// Finds card numbers: 13 to 19 digits with a known range and Luhn digit, separated only between groups.

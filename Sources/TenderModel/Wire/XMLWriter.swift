@@ -24,19 +24,34 @@ package struct XMLWriter: Sendable {
 
   /// Writes elements in order. Common parents of neighbors are opened once.
   package mutating func write(_ rows: [Row]) {
-    var open: [ArraySlice<UInt8>] = []
+    let slash = UInt8(ascii: "/")
+    // The open elements: each step of their path, and a slash.
+    var open: [UInt8] = []
+    func close(from start: Int, _ writer: inout XMLWriter) {
+      while open.count > start {
+        open.removeLast()
+        let step = (open.lastIndex(of: slash) ?? -1) + 1
+        writer.tag(open[step...], isEnd: true)
+        open.removeSubrange(step...)
+      }
+    }
     for row in rows {
       guard let text = row.text else { continue }
-      var path = Array(row.path.utf8).split(separator: UInt8(ascii: "/"))
-      let last = path.removeLast()
-      var shared = 0
-      while shared < min(open.count, path.count), open[shared] == path[shared] { shared += 1 }
-      for step in open[shared...].reversed() { tag(step, isEnd: true) }
-      for step in path[shared...] { tag(step) }
-      open = path
-      element(last, text)
+      let path = Array(row.path.utf8)
+      var (shared, place) = (0, 0)
+      while place < min(open.count, path.count), open[place] == path[place] {
+        place += 1
+        if path[place - 1] == slash { shared = place }
+      }
+      close(from: shared, &self)
+      while let end = path[shared...].firstIndex(of: slash) {
+        tag(path[shared..<end])
+        open += path[shared...end]
+        shared = end + 1
+      }
+      element(path[shared...], text)
     }
-    for step in open.reversed() { tag(step, isEnd: true) }
+    close(from: 0, &self)
   }
 
   private mutating func element(_ step: ArraySlice<UInt8>, _ text: String) {
@@ -49,7 +64,7 @@ package struct XMLWriter: Sendable {
   private mutating func tag(_ step: ArraySlice<UInt8>, isEnd: Bool = false) {
     bytes.append(UInt8(ascii: "<"))
     if isEnd { bytes.append(UInt8(ascii: "/")) }
-    bytes += step.prefix { $0 != UInt8(ascii: "#") }
+    bytes += step[..<(step.firstIndex(of: UInt8(ascii: "#")) ?? step.endIndex)]
     bytes.append(UInt8(ascii: ">"))
   }
 

@@ -113,9 +113,29 @@ struct NoDevices: DeviceExchange {
 
 /// A gateway that answers as the simulated one did in a sale, about the payment that it is asked about.
 struct RecordedGateway: HTTPExchange {
+  /// An answer, with the places where it repeats its question, the last one first.
+  private struct Answer {
+    let address: String
+    let response: HTTPResponse
+    private(set) var places: [(place: Range<Int>, asked: String)] = []
+
+    init(_ address: String, _ response: HTTPResponse) {
+      (self.address, self.response) = (address, response)
+      let body = response.body
+      // An approved amount is that of the question, unless a part was approved.
+      let approved = RecordedGateway.place(of: "AuthrsdAmt", in: body).map { body[$0] }
+      let whole = RecordedGateway.place(of: "TtlAmt", in: body).map { body[$0] }
+      let names = repeated.map { ($0, $0) } + (approved == whole ? [("AuthrsdAmt", "TtlAmt")] : [])
+      places = names.compactMap { name, asked in
+        RecordedGateway.place(of: name, in: body).map { ($0, asked) }
+      }
+      places.sort { $0.place.lowerBound > $1.place.lowerBound }
+    }
+  }
+
   /// The answers at each address.
   private static let answers = Dictionary(
-    grouping: Recordings.all.flatMap(\.gateway.answers),
+    grouping: Recordings.all.flatMap(\.gateway.answers).map { Answer($0.address, $0.response) },
     by: \.address
   )
   /// What an answer repeats of its question.
@@ -140,18 +160,12 @@ struct RecordedGateway: HTTPExchange {
     }
     try permit?.use()
     if way == 2 { throw Fault(.providerError, effect: .unknown, code: "no_answer", "no answer") }
-    let recorded = feed.take { $0.one(of: all) }.response
+    let answer = feed.take { $0.one(of: all) }
+    let recorded = answer.response
     var body = recorded.body
     guard !body.isEmpty else { return recorded }
-    // An approved amount is that of the question, unless a part was approved.
-    let approved = Self.place(of: "AuthrsdAmt", in: body).map { body[$0] }
-    let whole = Self.place(of: "TtlAmt", in: body).map { body[$0] }
-    let names =
-      Self.repeated.map { ($0, $0) } + (approved == whole ? [("AuthrsdAmt", "TtlAmt")] : [])
-    for (name, asked) in names {
-      guard let place = Self.place(of: name, in: body),
-        let other = Self.place(of: asked, in: request.body)
-      else { continue }
+    for (place, asked) in answer.places {
+      guard let other = Self.place(of: asked, in: request.body) else { continue }
       body.replaceSubrange(place, with: request.body[other])
     }
     return HTTPResponse(
