@@ -224,7 +224,7 @@ extension Redactor {
   package static func holdsCardNumber(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     return bytes.count >= 13
-      && (CardNumberGuard.holdsChipData(text) || !cardNumbers(in: bytes, PlainText(bytes)).isEmpty)
+      && (Digits.holdsChipData(text) || !cardNumbers(in: bytes, PlainText(bytes)).isEmpty)
   }
 
   /// Finds card numbers: 13 to 19 digits with a known range and Luhn digit, separated only between groups.
