@@ -189,7 +189,7 @@ import Testing
     try FileManager.default.removeItem(at: state)
     for line in [
       "journal resume A", "journal resume A --finish --yes", "explain A", "journal show A",
-      "find A",
+      "find A", "payment-status Q",
       "journal resolve A --as failed --reason seen --yes", "refund A", "confirm A", "cancel A",
     ] {
       let refused = try shop.binary.run(line: line)
