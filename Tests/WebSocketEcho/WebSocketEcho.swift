@@ -38,13 +38,13 @@ struct WebSocketEcho {
   private static func deadline() -> Deadline { Deadline(in: 30_000, on: clock) }
 
   private static func connect(_ url: String) throws(Fault) -> WebSocket {
-    let settings = TransportSettings(
+    var settings = TransportSettings(
       clock: clock,
       randomness: MachineRandomness(),
       interruption: NeverInterrupted(),
-      userAgent: "websocket-echo",
-      answerLimit: 64 << 20
+      userAgent: "websocket-echo"
     )
+    settings.answerLimit = 64 << 20
     return try WebSocketClient(settings).connect(url: url, by: deadline())
   }
 

@@ -20,12 +20,12 @@ extension Composition {
 
   private var transport: TransportSettings {
     var transport = TransportSettings(
-      roots: roots,
       clock: clock,
       randomness: SystemRandomness(),
       interruption: signals,
       userAgent: "tender/\(Catalogue.version)"
     )
+    transport.roots = roots
     if !simulatorOptions.isEmpty {
       transport.extraFields = [
         HTTPRequest.Field(SimulatorOptions.headerName, simulatorOptions.headerValue)

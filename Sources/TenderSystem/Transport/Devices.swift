@@ -70,7 +70,7 @@ package struct Devices: DeviceExchange {
 
   /// Opens a serial line without any translation of bytes. USB readers ignore the speed.
   private static func openTerminal(_ path: String) throws(Fault) -> Int32 {
-    let descriptor = openSerialLine(path)
+    let descriptor = unsafe Platform.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw errno == EBUSY ? .inUse(path) : .unreachable("\(path): \(Sockets.problem(errno))")
     }
@@ -183,11 +183,6 @@ package enum Sockets {
   }
 
   static func problem(_ number: Int32) -> String { unsafe String(cString: strerror(number)) }
-}
-
-/// Opens a serial line; -1 if it cannot.
-private func openSerialLine(_ path: String) -> Int32 {
-  unsafe open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
 }
 
 private final class DeviceStream: ByteStream {

@@ -12,31 +12,25 @@ package struct TransportSettings: Sendable {
     case folder(String)
   }
 
-  package var roots: Roots
+  package var roots = Roots.builtIn
   package var clock: any Clock
   package var randomness: any Randomness
   package var interruption: any Interruption
   package var userAgent: String
   /// Header fields of every request and every upgrade.
-  package var extraFields: [HTTPRequest.Field]
+  package var extraFields: [HTTPRequest.Field] = []
   /// The largest accepted answer, in bytes.
-  package var answerLimit: Int
+  package var answerLimit = 4 << 20
 
   package init(
-    roots: Roots = .builtIn,
     clock: any Clock,
     randomness: any Randomness,
     interruption: any Interruption,
-    userAgent: String,
-    extraFields: [HTTPRequest.Field] = [],
-    answerLimit: Int = 4 << 20
+    userAgent: String
   ) {
-    self.roots = roots
     self.clock = clock
     self.randomness = randomness
     self.interruption = interruption
     self.userAgent = userAgent
-    self.extraFields = extraFields
-    self.answerLimit = answerLimit
   }
 }
