@@ -123,11 +123,10 @@ package final class Ledger {
     try transaction { () throws(Fault) in
       let ahead = try ahead() + milliseconds
       guard ahead <= SimulatedTime.mostAhead else {
-        throw Fault(
-          .usage,
-          code: "bad_value",
+        throw .usage(
+          "bad_value",
           "the simulated clock cannot be more than 100 years ahead",
-          hint: "tender simulator reset starts afresh"
+          "tender simulator reset starts afresh"
         )
       }
       try setAhead(ahead)

@@ -72,11 +72,10 @@ package struct PlannedFault: Sendable, Hashable {
   /// Throws a `usage` fault with the problem and the possible faults.
   package init(_ text: String, among providers: [any SimulatedProvider]) throws(Fault) {
     func wrong(_ problem: String, _ hint: String) -> Fault {
-      Fault(
-        .usage,
-        code: "bad_value",
+      .usage(
+        "bad_value",
         "--sim-fault \(text.quotedForMessage) \(problem)",
-        hint: hint
+        hint
       )
     }
     let grammar = "POINT:WHAT[=VALUE][+K][*N][%P][,for=TEXT]; see: tender help simulator"
@@ -178,11 +177,10 @@ package struct PlannedFault: Sendable, Hashable {
       guard let place = table.point(point) else { continue }
       let all = place.exits.map { "\(point):\($0.what)" }
       let nearest = Suggestion.nearest(to: name, among: all)
-      return Fault(
-        .usage,
-        code: "bad_value",
+      return .usage(
+        "bad_value",
         "--sim-fault: \(name.quotedForMessage) cannot happen at \(point)",
-        hint: (nearest.map { "did you mean \($0)? " } ?? "")
+        (nearest.map { "did you mean \($0)? " } ?? "")
           + "see: tender simulator scenarios \(point):"
       )
     }
@@ -208,11 +206,10 @@ package struct PlannedFault: Sendable, Hashable {
 extension Fault {
   static func unknownName(_ option: String, _ name: String, among: [String]) -> Fault {
     let nearest = Suggestion.nearest(to: name, among: among)
-    return Fault(
-      .usage,
-      code: "bad_value",
+    return .usage(
+      "bad_value",
       "\(option) has no \(name.quotedForMessage)",
-      hint: (nearest.map { "did you mean \($0)? " } ?? "") + "see: tender simulator scenarios"
+      (nearest.map { "did you mean \($0)? " } ?? "") + "see: tender simulator scenarios"
     )
   }
 }

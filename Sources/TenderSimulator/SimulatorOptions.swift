@@ -73,11 +73,10 @@ package struct SimulatorOptions: Sendable, Hashable {
       case "seed" where Int(value) != nil: seed = Int(value)
       case "clock" where SimulatedTime(value) != nil: clock = SimulatedTime(value)
       default:
-        throw Fault(
-          .usage,
-          code: "bad_value",
+        throw .usage(
+          "bad_value",
           "\(Self.headerName): \(part.quotedForMessage) is not understood",
-          hint: "scenario=NAME;fault=FAULT;for=REF;seed=N;clock=TIME; see: tender help simulator"
+          "scenario=NAME;fault=FAULT;for=REF;seed=N;clock=TIME; see: tender help simulator"
         )
       }
     }
@@ -102,11 +101,10 @@ extension SimulatedClock {
 extension Fault {
   /// A fault that only the simulator in this process can have.
   package static func onlyInProcess(_ fault: String) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_value",
+    .usage(
+      "bad_value",
       "--sim-fault \(fault.quotedForMessage) cannot be used with a served simulator",
-      hint: "stop the server to refuse connections, or use --env simulator without base addresses"
+      "stop the server to refuse connections, or use --env simulator without base addresses"
     )
   }
 }

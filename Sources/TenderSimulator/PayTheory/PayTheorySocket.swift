@@ -58,33 +58,28 @@ final class PayTheorySocket: SocketSession {
     if step == "host-token", try steps.isExpired() { return [.close(code: 1001)] }
     let strike = parts.faults.strike(step) { plain(message, encoded) ?? [] }
     let fault = strike.what
-    switch fault {
-    case "close-before": return [.close(code: 1001)]
-    case "reset-before", "reset-amid": return [.drop]
-    case "silence-before": return [.silence]
-    case "gateway-error":
-      return [
-        .send(
-          #"{"message": "Internal server error", "connectionId":"sim=", "requestId":"sim"}"#
-        )
-      ]
-    case "error": return [.send(Self.error("Simulated error"))]
-    case "error-array": return [.send(#"{"error":["Simulated ","errors"]}"#)]
-    default: break
-    }
+    if let reaction = Self.before[fault ?? ""] { return [reaction] }
     let answer = try perform(action, message, encoded, fault)
-    switch fault {
-    case "close-after": return [.close(code: 1001)]
-    case "reset-after": return [.drop]
-    case "silence-after": return [.silence]
-    default: break
-    }
+    if let reaction = Self.after[fault ?? ""] { return [reaction] }
     let text = fault == "garbage" ? "<html>not JSON" : answer
     let late = strike.delay + (strike.rate.map { text.utf8.count * 1000 / $0 } ?? 0)
     let pauses: [SocketReaction] = late > 0 ? [.pause(milliseconds: late)] : []
     guard let cut = strike.cut, cut < text.utf8.count else { return pauses + [.send(text)] }
     return pauses + [.cut(text, bytes: cut)]
   }
+
+  /// The reactions in place of an answer, before the message is handled and after.
+  private static let before: [String: SocketReaction] = [
+    "close-before": .close(code: 1001), "reset-before": .drop, "reset-amid": .drop,
+    "silence-before": .silence, "error": .send(error("Simulated error")),
+    "error-array": .send(#"{"error":["Simulated ","errors"]}"#),
+    "gateway-error": .send(
+      #"{"message": "Internal server error", "connectionId":"sim=", "requestId":"sim"}"#
+    ),
+  ]
+  private static let after: [String: SocketReaction] = [
+    "close-after": .close(code: 1001), "reset-after": .drop, "silence-after": .silence,
+  ]
 
   /// Opens the sealed part of a message; nil if it cannot be opened.
   private func plain(_ message: JSONObject, _ encoded: String) -> [UInt8]? {

@@ -53,11 +53,7 @@ struct BankStatements {
   }
 
   private func shown(_ account: BankAccount) throws(BankProblem) -> JSONObject {
-    let balance = BankBalance(
-      try bank.payments(into: account),
-      try bank.transfers(from: account.id),
-      at: bank.now
-    )
+    let balance = try bank.balance(of: account)
     return JSONObject(values: [
       "id": account.id, "currency": account.currency, "account_identifiers": account.identifiers,
       "available_balance_in_minor": balance.available,

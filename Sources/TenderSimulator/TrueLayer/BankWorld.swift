@@ -117,6 +117,10 @@ struct BankWorld {
     try stored { () throws(Fault) in try ledger.list(BankTransfer.self, reference: account) }
   }
 
+  func balance(of account: BankAccount) throws(BankProblem) -> BankBalance {
+    BankBalance(try payments(into: account), try transfers(from: account.id), at: now)
+  }
+
   func payout(_ id: String) throws(BankProblem) -> BankTransfer? {
     try stored { () throws(Fault) in try ledger.find(BankTransfer.self, id) }
       .flatMap { $0.isPayout ? $0 : nil }
@@ -160,11 +164,7 @@ struct BankWorld {
     }
     shown += transfers.filter(\.isPayout).map { entry("payout", $0) }
     for account in try accounts() where name == nil || name == account.id {
-      let balance = BankBalance(
-        try payments(into: account),
-        try self.transfers(from: account.id),
-        at: now
-      )
+      let balance = try balance(of: account)
       let entry = JSONObject(values: [
         "kind": "merchant_account", "id": account.id, "status": "open", "amount": balance.current,
         "currency": account.currency, "available": balance.available,
