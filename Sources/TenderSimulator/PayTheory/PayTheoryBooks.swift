@@ -32,11 +32,17 @@ struct PayTheoryBooks {
     return method
   }
 
+  /// Returns an entry of the books, or refuses with a text.
+  func known<Thing: Booked>(_ id: String?, or refusal: String) throws(Fault) -> Thing {
+    guard let id, let thing = try ledger.find(Thing.self, id) else {
+      throw .simulatedRefusal(refusal)
+    }
+    return thing
+  }
+
   /// Returns a stored method that can be charged.
   func usableMethod(_ id: String?) throws(Fault) -> BookedMethod {
-    guard let id, let method = try ledger.find(BookedMethod.self, id) else {
-      throw .simulatedRefusal("Payment method not found")
-    }
+    let method: BookedMethod = try known(id, or: "Payment method not found")
     guard method.isActive else { throw .simulatedRefusal("Payment method is not active") }
     return method
   }
@@ -177,9 +183,7 @@ struct PayTheoryBooks {
     mayExceed: Bool,
     mayRenew: Bool
   ) throws(Fault) -> BookedPayment {
-    guard var authorization = try ledger.find(BookedAuthorization.self, id) else {
-      throw .simulatedRefusal("Authorization not found")
-    }
+    var authorization: BookedAuthorization = try known(id, or: "Authorization not found")
     var terms = authorization.terms
     let isWhole = amount == terms.amount - (terms.isServiceFee ? terms.fee : 0)
     guard authorization.state == .succeeded, authorization.capture == nil,
@@ -208,9 +212,7 @@ struct PayTheoryBooks {
 
   /// Releases an authorization before its capture.
   func release(_ id: String) throws(Fault) {
-    guard var authorization = try ledger.find(BookedAuthorization.self, id) else {
-      throw .simulatedRefusal("Authorization not found")
-    }
+    var authorization: BookedAuthorization = try known(id, or: "Authorization not found")
     guard authorization.state == .succeeded, authorization.capture == nil else {
       throw .simulatedRefusal("Authorization cannot be voided")
     }
@@ -246,9 +248,7 @@ struct PayTheoryBooks {
 
   /// Pays a barcode in a shop, once.
   func pay(barcode id: String, amount: Int) throws(Fault) {
-    guard var barcode = try ledger.find(BookedBarcode.self, id) else {
-      throw .simulatedRefusal("Barcode not found")
-    }
+    var barcode: BookedBarcode = try known(id, or: "Barcode not found")
     guard barcode.payment == nil, barcode.amount == amount,
       barcode.lastDay + Self.day > world.now
     else { throw .simulatedRefusal("Barcode cannot be paid with that amount, or any more") }

@@ -78,10 +78,8 @@ struct PayTheoryMutations {
   }
 
   private func disable(_ arguments: JSONObject) throws(Fault) -> JSON {
-    let id = arguments.text("payment_method_id") ?? ""
-    guard var method = try books.ledger.find(BookedMethod.self, id) else {
-      throw .simulatedRefusal("Payment method not found")
-    }
+    let id = arguments.text("payment_method_id")
+    var method: BookedMethod = try books.known(id, or: "Payment method not found")
     method.isActive = false
     try books.ledger.put(method)
     return true
