@@ -16,18 +16,10 @@ package struct SimulatorWord: Sendable, Hashable {
   package enum Effect: String, Sendable { case done, none }
 
   /// Creates a value with its meaning, and the exit status of its command.
-  package init(
-    _ name: String,
-    _ meaning: String,
-    exit: Int32? = nil,
-    effect: Effect? = nil,
-    command: String? = nil
-  ) {
+  package init(_ name: String, _ meaning: String, exit: Int32? = nil) {
     self.name = name
     self.meaning = meaning
     self.exit = exit
-    self.effect = effect
-    self.command = command
   }
 
   /// Reads values from a text. Each line has the name, the exit status or `-`, and the meaning.
@@ -99,15 +91,12 @@ package struct FaultTable: Sendable {
   package var words: [SimulatorWord] {
     points.flatMap { point in
       point.exits.map { what, meaning, exit in
-        let effect: SimulatorWord.Effect =
-          point.changesBooks && meaning.hasPrefix("done") ? .done : .none
-        return SimulatorWord(
-          "\(point.name):\(what)",
-          "\(point.purpose): \(meaning)",
-          exit: exit,
-          effect: effect,
-          command: point.command
-        )
+        let name = "\(point.name):\(what)"
+        var word = SimulatorWord(name, "\(point.purpose): \(meaning)", exit: exit)
+        let isDone = point.changesBooks && meaning.hasPrefix("done")
+        word.effect = isDone ? .done : SimulatorWord.Effect.none
+        word.command = point.command
+        return word
       }
     }
   }
