@@ -110,7 +110,12 @@ package struct SimulatedToro: SimulatedProvider {
   /// The requests to the gateway over HTTP, and the steps of the reader. Rejections are `RejectReason1Code`
   /// (Toro/README, 6.2).
   package var faults: FaultTable {
-    FaultTable(
+    let link = """
+      12 reader-finish 19 reader-connect reader-setup reader-tip reader-card reader-choice reader-pin \
+      reader-touch
+      """
+    let lost = "11 diagnostic status-report 12 authorisation 9 completion cancellation"
+    return FaultTable(
       points: """
         reader looks the reader; transact
         reader-connect looks the reader's connection; transact
@@ -131,30 +136,21 @@ package struct SimulatedToro: SimulatedProvider {
         no-keys [the reader has no keys to encrypt with] 19 reader
         acknowledges [the reader acknowledges CARD STATUS as well, as some firmware does] 0 reader
         chatter [events that no command asked for come between all answers] 0 reader
-        disconnect [the link breaks] 12 reader-finish 19 reader-connect reader-setup reader-tip \
-        reader-card reader-choice reader-pin reader-touch
-        busy [the reader is busy (9F22)] 12 reader-finish 19 reader-connect reader-setup reader-tip \
-        reader-card reader-choice reader-pin reader-touch
-        error [an unlisted error (9FFF)] 12 reader-finish 19 reader-connect reader-setup reader-tip \
-        reader-card reader-choice reader-pin reader-touch
+        disconnect [the link breaks] \(link)
+        busy [the reader is busy (9F22)] \(link)
+        error [an unlisted error (9FFF)] \(link)
         silence [the reader says nothing] 0 reader-connect 12 reader-finish 13 reader-tip reader-card \
         reader-choice reader-pin 19 reader-setup reader-touch
-        garbage [bytes that are no packet] 12 reader-finish 19 reader-connect reader-setup reader-tip \
-        reader-card reader-choice reader-pin reader-touch
-        bad-lrc [a packet with a wrong checksum] 12 reader-finish 19 reader-connect reader-setup \
-        reader-tip reader-card reader-choice reader-pin reader-touch
+        garbage [bytes that are no packet] \(link)
+        bad-lrc [a packet with a wrong checksum] \(link)
         unreachable 11 authorisation completion cancellation diagnostic status-report
         close-before,reset-before,reset-amid,silence-before,close-after,reset-after,silence-after,garbage,cut=10,http-500,http-502,http-503 \
-        11 diagnostic status-report 12 authorisation 9 completion cancellation
+        \(lost)
         latency=2s,bandwidth=1000 0 authorisation completion cancellation diagnostic status-report
-        empty [done, answer empty] 11 diagnostic status-report 12 authorisation 9 completion \
-        cancellation
-        truncated [done, answer cut off] 11 diagnostic status-report 12 authorisation 9 completion \
-        cancellation
-        bad-mac [done, answer with a wrong MAC] 11 diagnostic status-report 12 authorisation 9 \
-        completion cancellation
-        no-trailer [done, answer without a security trailer] 11 diagnostic status-report 12 \
-        authorisation 9 completion cancellation
+        empty [done, answer empty] \(lost)
+        truncated [done, answer cut off] \(lost)
+        bad-mac [done, answer with a wrong MAC] \(lost)
+        no-trailer [done, answer without a security trailer] \(lost)
         wrong-exchange [done, answer for another exchange] 11 diagnostic 12 authorisation 9 completion \
         cancellation
         wrong-transaction [done, answer for another transaction] 12 authorisation 9 completion \
