@@ -18,7 +18,10 @@ package final class InProcessSimulator: @unchecked Sendable {
     playsPayer: Bool = true,
     _ open: Ledger? = nil
   ) throws(Fault) {
-    let ledger = if let open { open } else { try Ledger(path: world.ledgerPath) }
+    let ledger =
+      if let open { open } else {
+        try Ledger(path: world.ledgerPath, for: world.isOfBatch ? .batch : .command)
+      }
     var world = world
     world.playsPayer = playsPayer
     if let seed = world.options.seed {

@@ -7,17 +7,32 @@ package final class Ledger {
   private let database: Database
   private var isInTransaction = false
 
-  /// Opens the file, or creates it. `isShared`: all clients of a server use this one.
+  /// The process that opens a ledger: a command, a batch whose workers share one connection, or a server.
+  package enum Use { case command, batch, server }
+
+  /// Threads of a batch open the connection that they share one after the other.
+  private static let opening = ThreadLock()
+
+  /// Opens the file, or creates it.
   ///
   /// Throws `state` if it cannot be used.
-  package init(path: String, isShared: Bool = false) throws(Fault) {
-    database = try Database(path: path, isDurable: false)
+  package init(path: String, for use: Use = .command) throws(Fault) {
+    Self.opening.take()
+    defer { Self.opening.end() }
+    let isFirst: Bool
+    (database, isFirst) =
+      use == .batch
+      ? try Database.shared(path: path, busyTimeout: 30_000)
+      : (try Database(path: path, isDurable: false), true)
+    guard isFirst else { return }
     // It has no real data. So it must survive a killed process, but not a power failure.
     // A command reads the whole log when it opens the file, so the log is short.
+    let isShort = use == .command
     try database.execute(
-      "PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = \(isShared ? 1000 : 16); "
-        + "PRAGMA cache_size = -\(isShared ? 8192 : 64)"
+      "PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = \(isShort ? 16 : 1000); "
+        + "PRAGMA cache_size = -\(isShort ? 64 : 8192)"
     )
+    database.shortensLog = use == .batch
     try Self.prepare(database)
   }
 
@@ -64,12 +79,14 @@ package final class Ledger {
 
   /// Returns a number that was not returned for a use before: the number of things, or a higher one.
   func number(for use: String) throws(Fault) -> Int {
-    try database.first(
-      "INSERT INTO thing (kind, id, body) SELECT 'counter', ?, count(*) \(Self.made) "
-        + "ON CONFLICT (kind, id) DO UPDATE SET body = "
-        + "max(CAST(body AS INTEGER) + 1, CAST(excluded.body AS INTEGER)) RETURNING CAST(body AS INTEGER)",
-      [.text(use)]
-    )?.first?.integer ?? 0
+    try transaction { () throws(Fault) in
+      try database.first(
+        "INSERT INTO thing (kind, id, body) SELECT 'counter', ?, count(*) \(Self.made) "
+          + "ON CONFLICT (kind, id) DO UPDATE SET body = max(CAST(body AS INTEGER) + 1, "
+          + "CAST(excluded.body AS INTEGER)) RETURNING CAST(body AS INTEGER)",
+        [.text(use)]
+      )?.first?.integer ?? 0
+    }
   }
 
   private static let made =
@@ -109,7 +126,7 @@ package final class Ledger {
 
   /// Moves the simulated clock. It only moves forward.
   func setAhead(_ milliseconds: Int) throws(Fault) {
-    try database.query(
+    try write(
       "INSERT INTO thing (kind, id, body) VALUES ('clock', '', ?) ON CONFLICT (kind, id) DO UPDATE "
         + "SET body = max(CAST(body AS INTEGER), CAST(excluded.body AS INTEGER))",
       [.integer(milliseconds)]
@@ -161,6 +178,11 @@ package final class Ledger {
     return try database.transaction(body)
   }
 
+  /// Runs a statement that changes something. It is committed when this returns, except within a transaction.
+  private func write(_ sql: String, _ values: [Database.Value]) throws(Fault) {
+    try transaction { () throws(Fault) in try database.query(sql, values) }
+  }
+
   /// Returns an entry by its kind and id; nil if there is none.
   package func find(_ kind: String, _ id: String) throws(Fault) -> JSONObject? {
     try database.first(
@@ -200,7 +222,7 @@ package final class Ledger {
   }
 
   func delete(_ kind: String, upTo id: String) throws(Fault) {
-    try database.query("DELETE FROM thing WHERE kind = ? AND id <= ?", [.text(kind), .text(id)])
+    try write("DELETE FROM thing WHERE kind = ? AND id <= ?", [.text(kind), .text(id)])
   }
 
   /// Returns the latest 1,000 things of a kind, or those with an id or a reference, oldest first.
@@ -223,7 +245,7 @@ package final class Ledger {
     replacing: Bool = true
   ) throws(Fault) -> Bool {
     if !replacing, try find(kind, id) != nil { return false }
-    try database.query(
+    try write(
       "INSERT INTO thing (kind, id, reference, parent, body) VALUES (?, ?, ?, ?, ?) "
         + "ON CONFLICT (kind, id) DO UPDATE SET body = excluded.body",
       [

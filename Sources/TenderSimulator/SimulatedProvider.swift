@@ -68,6 +68,8 @@ package struct SimulatorWorld: Sendable {
   package var trustedKeys: [String: String] = [:]
   /// Whether the simulator acts as the payer, because the bank's page cannot be opened in process.
   package var playsPayer = false
+  /// Whether the workers of a batch use it. They share a connection to the ledger.
+  package var isOfBatch = false
   /// Whether clients come over the network. Then only the credentials that they were given are accepted.
   ///
   /// In this process, credentials go nowhere. So a profile with real ones can be tried.

@@ -378,6 +378,7 @@ final class Composition: Session {
   func simulator() throws(Fault) -> InProcessSimulator {
     if let ownSimulator { return ownSimulator }
     var world = try servedWorld()
+    world.isOfBatch = shared.batch != nil
     if batchLine != nil { world.options.seedLabel = try seedLabel() }
     let name = world.ledgerPath + "|" + simulatorOptions.headerValue
     if simulatorOptions.faults.isEmpty, simulatorOptions.seed == nil || batchLine == nil,

@@ -203,7 +203,9 @@ package struct JSONWriter {
       case UInt8(ascii: "\n"): append("\\n")
       case UInt8(ascii: "\r"): append("\\r")
       case UInt8(ascii: "\t"): append("\\t")
-      case 0..<0x20, 0x7f: append("\\u00" + hex(byte >> 4) + hex(byte & 15))
+      case 0..<0x20, 0x7f:
+        append("\\u00")
+        bytes += [Self.hex(byte >> 4), Self.hex(byte & 15)]
       default: bytes.append(byte)
       }
     }
@@ -213,17 +215,24 @@ package struct JSONWriter {
   ///
   /// Every reader gets the same value, and the printed text shows its contents.
   private mutating func escapeInvisible(from start: Int) {
-    let last = String(decoding: bytes[max(start, bytes.count - 4)...], as: UTF8.self)
-    guard let scalar = last.unicodeScalars.last, Printable.isHarmful(scalar.value) else { return }
-    bytes.removeLast(UTF8.width(scalar))
+    var (place, width, value) = (bytes.count - 1, 1, UInt32(0))
+    while place > start, width < 4, bytes[place] & 0xc0 == 0x80 {
+      value |= UInt32(bytes[place] & 0x3f) << UInt32(6 * (width - 1))
+      (place, width) = (place - 1, width + 1)
+    }
+    value |= UInt32(bytes[place] & (0x7f >> UInt8(width))) << UInt32(6 * (width - 1))
+    guard width > 1, (~bytes[place]).leadingZeroBitCount == width, Printable.isHarmful(value),
+      let scalar = Unicode.Scalar(value)
+    else { return }
+    bytes.removeLast(width)
     // Beyond U+FFFF it is a pair of surrogates (RFC 8259, section 7).
-    for unit in String(scalar).utf16 { appendEscape(unit) }
+    for unit in String(scalar).utf16 {
+      append("\\u")
+      for shift in [12, 8, 4, 0] { bytes.append(Self.hex(UInt8(unit >> shift & 15))) }
+    }
   }
 
-  private mutating func appendEscape(_ value: UInt16) {
-    append("\\u")
-    for shift in [12, 8, 4, 0] { append(hex(UInt8(value >> shift & 15))) }
+  private static func hex(_ nibble: UInt8) -> UInt8 {
+    nibble + (nibble < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
   }
-
-  private func hex(_ nibble: UInt8) -> String { String(nibble, radix: 16) }
 }

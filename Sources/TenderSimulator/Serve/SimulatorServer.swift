@@ -114,7 +114,7 @@ package final class SimulatorServer: @unchecked Sendable {
     }
     world.clock = SimulatedClock(world.options.clock, beside: world.clock)
     if let ledger { return try InProcessSimulator(world, playsPayer: false, ledger) }
-    let opened = try Ledger(path: world.ledgerPath, isShared: true)
+    let opened = try Ledger(path: world.ledgerPath, for: .server)
     ledger = opened
     return try InProcessSimulator(world, playsPayer: false, opened)
   }
