@@ -344,7 +344,8 @@ struct AdapterRun {
     configuration.poiID = ToroCatalog.poiID
     configuration.recipientID = ToroCatalog.recipientID
     configuration.cardKeyVersion = ToroCatalog.cardKeyVersion
-    configuration.timeout = 3000
+    // Long enough for one repetition of a message.
+    configuration.timeout = 1000
     return ToroProvider(
       ToroContext(
         configuration: configuration,
@@ -388,25 +389,27 @@ struct AdapterRun {
     )
   }
 
-  /// The part that the input changes: the gateway's answers to a sale, or to the commands after one, or the
-  /// reader's packets. The rest is recorded: a simulator beside them would take ten times as long.
+  /// The part that the input changes: the gateway's answers to a sale, or to one command after it, or the reader's
+  /// packets. The rest is recorded: a simulator beside them would take ten times as long.
   enum Part { case gateway, later, session }
 
   func toro(_ part: Part) -> String? {
-    let reader = RecordedReader(feed, clock)
     switch part {
     case .gateway, .later:
-      let gateway = RecordedGateway(feed)
-      let mangler = Mangler(gateway, feed) { GatewaySeal.seal($0, GatewaySeal.quickKey) }
+      let reader = RecordedReader(feed, clock, among: RecordedReader.shortSales)
+      let mangler = Mangler(RecordedGateway(feed), feed) {
+        GatewaySeal.seal($0, GatewaySeal.quickKey)
+      }
       let isLater = part == .later
       if isLater, var payment = feed.take({ $0.one(of: Recordings.payments) }) {
         (payment.row, payment.version) = (0, 0)
         _ = try? journal.open(payment, OpeningTerms(), .process)
       }
-      return toro(mangler, reader, isEndless: { false }, limit: isLater ? 2 : 1, isLater: isLater)
+      return toro(mangler, reader, isEndless: { false }, limit: 1, isLater: isLater)
     case .session:
-      // Half of the sales end where they would be authorized. The gateway has targets of its own.
-      let gateway = RecordedGateway(feed, isSilent: feed.take { $0.below(2) } == 1)
+      let reader = RecordedReader(feed, clock, among: RecordedReader.sales)
+      // Most sales end where they would be authorized. The gateway has targets of its own.
+      let gateway = RecordedGateway(feed, isSilent: feed.take { $0.below(8) } != 1)
       let mangled = ReaderMangler(reader, feed, clock)
       return toro(gateway, mangled, isEndless: { mangled.isEndless }, limit: 1)
     }

@@ -4,12 +4,13 @@ import TenderModel
 
 /// Sales that the simulator ran once, before the first input.
 enum Recordings {
-  /// Each scenario as a plain sale, with cancellations after it, and with the other commands after it: the first
-  /// bytes choose the scenario, the others all choices.
-  static let all = Names.reader.indices.flatMap { scenario in
-    [UInt8(0), 2, 11].map { choice in
+  /// Each scenario as a plain sale. The first one and those of the gateway have cancellations and the other
+  /// commands after them too. The first bytes choose the scenario, the others all choices.
+  static let all = Names.reader.enumerated().flatMap { number, scenario in
+    let choices = number == 0 || scenario.hasPrefix("gateway") ? [UInt8(0), 2, 11] : [0]
+    return choices.map { choice in
       let (reader, gateway) = (RecordedReader.Recorder(), RecordedGateway.Recorder())
-      let input = [1, UInt8(scenario)] + Array(repeating: choice, count: 400)
+      let input = [1, UInt8(number)] + Array(repeating: choice, count: 400)
       let payment = AdapterRun(input).record(reader, gateway)
       return (reader: reader, gateway: gateway, payment: payment)
     }
@@ -24,13 +25,18 @@ struct RecordedReader: DeviceExchange {
   typealias Sale = [UInt16: [[UInt8]]]
 
   /// A sale of each scenario.
-  private static let sales = Recordings.all.map(\.reader.sale)
+  static let sales = Recordings.all.map(\.reader.sale)
+  /// The sales with the fewest answers of those that reach the gateway.
+  static let shortSales = Array(
+    Recordings.all.filter { !$0.gateway.answers.isEmpty }.map(\.reader.sale)
+      .sorted { $0.values.joined().count < $1.values.joined().count }.prefix(4)
+  )
 
   private let sale: Sale
   private let clock: any Clock
 
-  init(_ feed: SharedFeed, _ clock: any Clock) {
-    sale = feed.take { $0.one(of: Self.sales) }
+  init(_ feed: SharedFeed, _ clock: any Clock, among sales: [Sale]) {
+    sale = feed.take { $0.one(of: sales) }
     self.clock = clock
   }
 
