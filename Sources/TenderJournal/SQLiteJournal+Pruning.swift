@@ -12,6 +12,8 @@ extension SQLiteJournal {
   package func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
     let slices = try slices(before: time, filter)
     guard !slices.isEmpty else { return 0 }
+    // The log of a slice is longer than that of a command, and each copy into the file waits for the disk.
+    try database.execute("PRAGMA wal_autocheckpoint = 1000")
     try? unfinished.make()
     let planned = slices.reduce(0) { $0 + $1.count }
     var count = 0
@@ -55,7 +57,7 @@ extension SQLiteJournal {
   }
 
   /// The number of payments deleted under one lock, for which other processes wait.
-  private static let slice = 50
+  private static let slice = 100
   /// The time for other writers between two slices, in milliseconds.
   private static let respite = 2
 
