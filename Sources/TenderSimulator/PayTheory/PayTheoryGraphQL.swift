@@ -22,7 +22,7 @@ struct PayTheoryGraphQL {
     guard problems.isEmpty else { return Self.errors(problems, status: 200) }
     var data: JSONObject = [:]
     let root = document.isMutation ? "Mutation" : "Query"
-    var schema = GraphQLSchema.published
+    let schema = GraphQLSchema.published
     /// Returns the selected fields of a value under their aliases. Absent fields are null.
     func select(_ value: JSON, _ fields: [GraphQLDocument.Field]?, of type: String) -> JSON {
       guard let fields else { return value == "" ? .null : value }
@@ -118,7 +118,7 @@ struct PayTheoryGraphQL {
   /// Returns the pairs of a list's query. A key that is not a field of the listed type is refused.
   private func pairs(_ arguments: JSONObject, _ type: String) throws(Fault) -> [JSON] {
     let pairs = arguments["query"]?["query_list"]?.array ?? []
-    var schema = GraphQLSchema.published
+    let schema = GraphQLSchema.published
     if case .object(let fields) = schema[type],
       let key = PayTheoryQuery.keys(pairs).first(where: { fields[$0] == nil })
     {
