@@ -119,6 +119,7 @@ package final class Option: Sendable {
     with(choices: self.choices.filter { !values.contains($0) })
   }
 
+  /// The same option with these choices.
   package func with(choices: @escaping @autoclosure @Sendable () -> [String]) -> Option {
     Option(
       group,
