@@ -42,8 +42,8 @@ struct Mutation {
   /// The text for the journal, without credentials and card data.
   var stored: String {
     JSONWriter.text([
-      "mutation": .string(name), "document": .string(document), "target": target.map(JSON.string),
-      "refunded": refunded.map(JSON.integer),
+      "mutation": .string(name), "document": .string(document), "target": target?.json,
+      "refunded": refunded?.json,
     ])
   }
 

@@ -123,7 +123,7 @@ extension PayTheoryProvider {
     // For a partial void, `made` is the replacement of the first transaction.
     func happened(isVoid: Bool, _ made: JSONObject?) -> Finding {
       let id = made.map { Transactions.id($0) }
-      let reversal: JSON = ["is_void": .bool(isVoid), "transaction_id": id.map(JSON.string)]
+      let reversal: JSON = ["is_void": .bool(isVoid), "transaction_id": id?.json]
       var outcome = Outcome(
         status: isVoid ? .cancelled : .refunded,
         id: id == receipt ? nil : id,

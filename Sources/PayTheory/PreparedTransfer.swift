@@ -83,7 +83,7 @@ struct Ordered {
   /// The receipt number from the preparation; nil before there is one.
   var receipt: String?
   /// The possible amounts in minor units, without and with a fee; empty if any amount is possible.
-  var amounts: Set<Int>
+  var amounts: [Int]
   var currency: String?
   var reference: String?
 

@@ -96,7 +96,7 @@ struct Requests {
       }
       json.write(members: [
         "expiration_month": .string(card.expiration.monthText),
-        "expiration_year": .string(card.expiration.yearText), "name": card.name.map(JSON.string),
+        "expiration_year": .string(card.expiration.yearText), "name": card.name?.json,
         "address": .object(JSONObject(address)),
       ])
     case .bankAccount(let account):

@@ -74,7 +74,7 @@ package struct Parser {
     of command: Command,
     _ typed: OptionValues,
     operands: [String],
-    inherited: Set<String> = []
+    inherited: [String] = []
   ) throws(Fault) -> Invocation {
     for name in typed.names {
       guard let option = command.options.first(where: { $0.isNamed(name) }) else {
@@ -219,8 +219,9 @@ extension OptionValues {
         throw .usage("bad_value", "\(typed) needs a value", "usage: \(option.usage)")
       }
     }
-    if !option.choices.isEmpty, !option.choices.contains(value) {
-      throw .badChoice("--" + option.name, value, option.choices)
+    let choices = option.choices
+    if !choices.isEmpty, !choices.contains(value) {
+      throw .badChoice("--" + option.name, value, choices)
     }
     if self[option.name] != nil, !option.repeats, option.value != .flag {
       throw .usage("bad_value", "\(typed) was given twice", "give it once")

@@ -75,7 +75,7 @@ extension Engine {
     }
     if (payment[target.sequence] ?? target).dispute != outcome.dispute {
       try? payment.change(target.sequence) {
-        $0.result[Operation.dispute] = outcome.dispute.map(JSON.string)
+        $0.result[Operation.dispute] = outcome.dispute?.json
       }
     }
     var seen = seen(outcome, of: target, state)

@@ -47,7 +47,7 @@ package struct PaymentOrder: PlacedOrder {
     ]
     content["fee"] = fee.map { .integer($0.minorUnits) }
     content["method"] = .string(storedMethod == nil ? instrument?.method.rawValue ?? "" : "token")
-    content["token"] = storedMethod.map(JSON.string)
+    content["token"] = storedMethod?.json
     content.add(payor: payor, id: payorID, metadata: metadata)
     content[Operation.holder] = instrument?.holder
     for member in stored.members { content[member.key] = member.value }
@@ -103,7 +103,7 @@ extension JSONObject {
   /// Adds the payer and the merchant's metadata.
   fileprivate mutating func add(payor: JSONObject, id: String?, metadata: JSONObject) {
     if !payor.members.isEmpty { self["payor"] = .object(payor.sorted) }
-    self["payor_id"] = id.map(JSON.string)
+    self["payor_id"] = id?.json
     if !metadata.members.isEmpty { self["metadata"] = .object(metadata.sorted) }
   }
 }
@@ -264,7 +264,7 @@ package struct SaleOrder: PlacedOrder {
       "command": "transact", "type": isRefund ? "refund" : "purchase",
       "amount": .integer(amount.minorUnits), "currency": .string(amount.currency.code),
     ]
-    content["gratuity"] = gratuity.map(JSON.integer)
+    content["gratuity"] = gratuity?.json
     if acceptsPart { content[Operation.allowPartial] = true }
     content["original"] = (originalReference?.text ?? original?.text("saleReferenceId")).map(
       JSON.string

@@ -209,7 +209,7 @@ extension Report {
 
   private func endingFault(acceptsPart: Bool) -> Fault? {
     let noun = kind == .mandate ? "mandate" : "payment"
-    let name = (reference?.text ?? id ?? "").quotedForMessage
+    var name: String { (reference?.text ?? id ?? "").quotedForMessage }
     let payment = payment?.attempt?.kind == .refund ? nil : payment
     switch status {
     case .returned:

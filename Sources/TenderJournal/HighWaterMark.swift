@@ -117,7 +117,7 @@ final class HighWaterMark {
       next.isOutside ? "1" : "0",
     ]
     parts.append(Self.sum(parts)[...])
-    var line = Array(parts.joined(separator: " ").utf8)
+    var line = Array(parts.map(String.init).joined(separator: " ").utf8)
     line += repeatElement(UInt8(ascii: " "), count: Self.size - 1 - line.count)
     line.append(UInt8(ascii: "\n"))
     if PlainFile.write(line, to: file, at: 0) { last = next }

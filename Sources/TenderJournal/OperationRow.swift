@@ -97,7 +97,7 @@ package enum OperationRow {
         "content": operation.content, "prints": [:], "result": operation.result,
       ]
     )
-    object["preparation"] = (operation.preparation?.plain).map(JSON.string)
+    object["preparation"] = operation.preparation?.plain?.json
     return object
   }
 
@@ -196,7 +196,7 @@ extension Fault: Storable {
     object["kind"] = .string(kind.rawValue)
     // The retry class follows from the kind.
     object["retry"] = nil
-    object["result"] = result.map(JSON.object)
+    object["result"] = result?.json
     return object.value
   }
 

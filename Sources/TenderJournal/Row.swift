@@ -222,8 +222,7 @@ package struct Row: Sendable {
           return object.members.isEmpty ? nil : .init(key: name, value: .object(object))
         }
         if values[place] == .null { return nil }
-        let value =
-          columns.kinds[place] == .json ? values[place].object.map(JSON.object) : values[place].json
+        let value = columns.kinds[place] == .json ? values[place].object?.json : values[place].json
         return value.map { .init(key: name, value: $0) }
       }
     )

@@ -74,6 +74,21 @@ extension Substring {
   }
 }
 
+extension [String] {
+  /// Returns the texts with a separator between.
+  ///
+  /// The standard library's function works out generic types at each call.
+  package func joined(separator: String = "") -> String {
+    var joined = first ?? ""
+    joined.reserveCapacity(reduce(0) { $0 + $1.utf8.count + separator.utf8.count })
+    for text in dropFirst() {
+      joined += separator
+      joined += text
+    }
+    return joined
+  }
+}
+
 private enum ByteSearch {
   typealias Bytes = UnsafeBufferPointer<UInt8>
 

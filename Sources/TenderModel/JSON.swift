@@ -96,7 +96,9 @@ package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   package init(dictionaryLiteral elements: (String, JSON?)...) { self.init(elements) }
 
   fileprivate init(_ elements: [(String, JSON?)]) {
-    members = elements.compactMap { key, value in value.map { Member(key: key, value: $0) } }
+    members = []
+    members.reserveCapacity(elements.count)
+    for (key, value) in elements { add(key, value) }
   }
 
   /// The value under a name; setting nil removes it, setting a new name appends it.

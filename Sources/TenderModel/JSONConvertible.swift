@@ -5,16 +5,7 @@ package protocol JSONConvertible {
 
 extension JSON: JSONConvertible { package var json: JSON { self } }
 
-extension JSONObject: JSONConvertible {
-  package var json: JSON { .object(self) }
-
-  /// Creates an object of values in their order. Those that are nil are left out.
-  package init(values: KeyValuePairs<String, (any JSONConvertible)?>) {
-    self.init(
-      values.compactMap { key, value in value.map { Member(key: key, value: $0.json) } }
-    )
-  }
-}
+extension JSONObject: JSONConvertible { package var json: JSON { .object(self) } }
 
 extension String: JSONConvertible { package var json: JSON { .string(self) } }
 

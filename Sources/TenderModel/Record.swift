@@ -24,10 +24,10 @@ extension Fault {
     var fields: JSONObject = [
       "code": .string(code), "exit": .integer(Int(exitStatus)), "message": .string(message),
     ]
-    fields["hint"] = hint.map(JSON.string)
+    fields["hint"] = hint?.json
     fields["effect"] = .string(effect.rawValue)
     var again: JSONObject = ["class": .string(retry.rawValue)]
-    again["after"] = after.map(JSON.integer)
+    again["after"] = after?.json
     fields["retry"] = .object(again)
     return fields
   }

@@ -161,7 +161,7 @@ package final class FaultPlan {
     delay = strike.delay
     var reaction = HTTPReaction(delay: strike.delay, rate: strike.rate)
     let name = strike.what ?? ""
-    if let end = Self.endsBefore[name] {
+    if let end = Self.endsBefore.first(where: { $0.name == name })?.end {
       reaction.end = end
     } else if name.hasPrefix("http-"), let status = Int(name.dropFirst("http-".count)) {
       reaction.response = forced(status)
@@ -169,7 +169,7 @@ package final class FaultPlan {
       reaction.response = answer
     } else {
       let answer = try body()
-      reaction.end = Self.endsAfter[name] ?? .whole
+      reaction.end = Self.endsAfter.first { $0.name == name }?.end ?? .whole
       if name == "garbage" {
         reaction.response = HTTPResponse(status: 200, body: Array("<html>not JSON".utf8))
       } else if reaction.end == .whole {
@@ -182,11 +182,11 @@ package final class FaultPlan {
   }
 
   /// The ends of requests that are not handled, and of requests that are.
-  private static let endsBefore: [String: HTTPReaction.End] = [
-    "unreachable": .unreachable, "close-before": .close, "reset-before": .reset,
-    "reset-amid": .reset, "silence-before": .silence,
+  private static let endsBefore: [(name: String, end: HTTPReaction.End)] = [
+    ("unreachable", .unreachable), ("close-before", .close), ("reset-before", .reset),
+    ("reset-amid", .reset), ("silence-before", .silence),
   ]
-  private static let endsAfter: [String: HTTPReaction.End] = [
-    "close-after": .close, "reset-after": .reset, "silence-after": .silence,
+  private static let endsAfter: [(name: String, end: HTTPReaction.End)] = [
+    ("close-after", .close), ("reset-after", .reset), ("silence-after", .silence),
   ]
 }

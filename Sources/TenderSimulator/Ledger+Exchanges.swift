@@ -37,15 +37,13 @@ struct SimulatedExchange {
 
   /// Begins with what came: a request's method and path, or a message's action.
   init(_ method: String, _ path: String, at time: Int) {
-    fields = JSONObject(values: [
-      "at": Timestamp.preciseText(time), "method": method, "path": path,
-    ])
+    fields = ["at": Timestamp.preciseText(time).json, "method": method.json, "path": path.json]
   }
 
   /// Adds who took the request, at which point of the provider's, and the fault that struck there.
   mutating func match(_ provider: ProviderName, _ faults: FaultPlan) {
     fields["provider"] = .string(provider.text)
-    fields["matched"] = faults.matched.map(JSON.string)
+    fields["matched"] = faults.matched?.json
     if !faults.struck.isEmpty {
       fields["fault"] = .string(faults.struck.joined(separator: " "))
     }
@@ -72,7 +70,7 @@ struct SimulatedExchange {
 
   mutating func add(_ request: SimulatedRequest) {
     fields["headers"] = .array(request.fields.keys.sorted().map(JSON.string))
-    fields["idempotency_key"] = request.fields["idempotency-key"].map(JSON.string)
+    fields["idempotency_key"] = request.fields["idempotency-key"]?.json
     add("request", request.body)
   }
 

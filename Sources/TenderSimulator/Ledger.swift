@@ -278,7 +278,7 @@ extension Ledger {
       ) { row in
         var thing: JSONObject = [:]
         for (name, value) in zip(["kind", "id", "reference", "parent"], row) {
-          thing[name] = value.text.map(JSON.string)
+          thing[name] = value.text?.json
         }
         thing["body"] = JSONReader.read(row[4].text ?? "")
         return write(JSONWriter.text(.object(thing)) + "\n")

@@ -277,11 +277,11 @@ struct SalePreparation {
 extension SalePreparation {
   /// The text for the journal, without card data and secrets.
   var text: String {
-    let object = JSONObject(values: [
-      "sale": sale.stored, "advice": advice?.reference, "advice_at": advice?.time,
-      "reason": advice?.reason,
-    ])
-    return JSONWriter.text(object.json)
+    let object: JSON = [
+      "sale": sale.stored.json, "advice": advice?.reference.json, "advice_at": advice?.time.json,
+      "reason": advice?.reason?.json,
+    ]
+    return JSONWriter.text(object)
   }
 
   /// Reads the text that `text` returned; nil for anything else.

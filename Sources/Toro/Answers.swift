@@ -54,7 +54,7 @@ struct AuthorisationAnswer {
   private static func actions(_ response: XMLElement?) -> [JSONObject] {
     (response?.children.filter { $0.name == "Actn" }.prefix(10) ?? []).map { action in
       var shown: JSONObject = [:]
-      shown["ActnTp"] = action.text("ActnTp").nonEmpty.map(JSON.string)
+      shown["ActnTp"] = action.text("ActnTp").nonEmpty?.json
       guard let message = action["MsgToPres"] else { return shown }
       var text: JSONObject = [:]
       for name in ["MsgDstn", "InfQlfr", "Frmt", "MsgCntt"] {

@@ -118,12 +118,13 @@ final class ReaderLink {
     let place = message.isUnsolicited ? nil : place(of: message)
     let template = TLV.read(message.body)?.first
     watch(
-      JSONObject(values: [
-        "reader": message.isUnsolicited ? "unsolicited" : "answer", "bytes": message.body.count,
-        "sw": Hex.encode([UInt8(message.status >> 8), UInt8(message.status & 0xff)]),
-        "command": place.map { outstanding[$0].name },
-        "tags": template.map { [$0.name] + ($0.objects ?? []).map(\.name) },
-      ])
+      [
+        "reader": message.isUnsolicited ? "unsolicited" : "answer",
+        "bytes": message.body.count.json,
+        "sw": Hex.encode([UInt8(message.status >> 8), UInt8(message.status & 0xff)]).json,
+        "command": place.map { outstanding[$0].name.json },
+        "tags": template.map { ([$0.name] + ($0.objects ?? []).map(\.name)).json },
+      ]
     )
   }
 }

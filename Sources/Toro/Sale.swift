@@ -27,13 +27,13 @@ package struct SaleIdentity: Sendable, Hashable {
 extension SaleIdentity {
   /// The text for the journal, without card data and secrets.
   var stored: String {
-    let object = JSONObject(values: [
-      "sale": saleReference, "ref": reference, "at": time, "init": initiator, "refund": isRefund,
-      "amount": amount, "currency": currency.code, "entry": entryMode, "rcpt": recipient,
-      "rspn": response, "rsn": responseReason, "inf": additionalResponse,
-      "code": authorisationCode,
-    ])
-    return JSONWriter.text(object.json)
+    let object: JSON = [
+      "sale": saleReference.json, "ref": reference.json, "at": time.json, "init": initiator.json,
+      "refund": isRefund.json, "amount": amount.json, "currency": currency.code.json,
+      "entry": entryMode?.json, "rcpt": recipient?.json, "rspn": response?.json,
+      "rsn": responseReason?.json, "inf": additionalResponse?.json, "code": authorisationCode?.json,
+    ]
+    return JSONWriter.text(object)
   }
 
   /// Reads the text that `stored` returned; nil for anything else.

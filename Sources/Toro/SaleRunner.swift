@@ -392,24 +392,27 @@ extension SaleRunner {
     let configuration = context.configuration
     let code = isDeclinedByCard ? nil : ResponseCode.names[answer?.response ?? ""]
     // The documented receipt always has a gratuity; 0 if there is none (README, 5.2).
-    return JSONObject(values: [
-      "saleReferenceId": sale.saleReference, "amount": sale.amount,
-      "authorisedAmount": answer?.isApproved == true ? answer?.authorised ?? sale.amount : nil,
-      "type": sale.isRefund ? "refund" : "purchase", "gratuityAmount": gratuity ?? 0,
-      "currency": sale.currency.code, "authCode": answer?.code, "responseCode": code ?? "declined",
-      "responseReason": isDeclinedByCard ? "declined by the card" : answer?.reason,
-      "authenticationMethod": card?.authentication,
-      "additionalResponseInformation": answer?.additional, "actionCode": answer?.actionCode,
-      "aid": card?.aid, "applicationLabel": card?.label,
-      "paymentInterface": card?.interface.rawValue, "panStart": card?.number?.start,
-      "panLastFour": card?.number?.lastFour, "recipientTransactionId": answer?.recipient,
-      "initiatorTransactionId": sale.initiator, "transactionReference": sale.reference,
-      "dateTime": sale.time, "terminalSerialNumber": session.serial ?? card?.serial,
-      "signatureBase64": session.signature.map { Base64.encode($0) },
-      "signatureVerificationFailed": signatureVerificationFailed, "captured": isCaptured,
-      "longitude": configuration.longitude, "latitude": configuration.latitude,
-      "additionalInformation": order.additional.members.isEmpty ? nil : order.additional,
-    ])
+    return [
+      "saleReferenceId": sale.saleReference.json, "amount": sale.amount.json,
+      "authorisedAmount": answer?.isApproved == true
+        ? answer?.authorised?.json ?? sale.amount.json : nil,
+      "type": sale.isRefund ? "refund" : "purchase", "gratuityAmount": gratuity?.json ?? 0,
+      "currency": sale.currency.code.json, "authCode": answer?.code?.json,
+      "responseCode": code?.json ?? "declined",
+      "responseReason": isDeclinedByCard ? "declined by the card" : answer?.reason?.json,
+      "authenticationMethod": card?.authentication?.json,
+      "additionalResponseInformation": answer?.additional?.json,
+      "actionCode": answer?.actionCode?.json, "aid": card?.aid?.json,
+      "applicationLabel": card?.label?.json, "paymentInterface": card?.interface.rawValue.json,
+      "panStart": card?.number?.start.json, "panLastFour": card?.number?.lastFour.json,
+      "recipientTransactionId": answer?.recipient?.json,
+      "initiatorTransactionId": sale.initiator.json, "transactionReference": sale.reference.json,
+      "dateTime": sale.time.json, "terminalSerialNumber": (session.serial ?? card?.serial)?.json,
+      "signatureBase64": session.signature.map { Base64.encode($0).json },
+      "signatureVerificationFailed": signatureVerificationFailed.json, "captured": isCaptured.json,
+      "longitude": configuration.longitude?.json, "latitude": configuration.latitude?.json,
+      "additionalInformation": order.additional.members.isEmpty ? nil : order.additional.json,
+    ]
   }
 
   private func outcome(_ status: Status, _ result: JSONObject, _ fault: Fault?) -> Outcome {

@@ -55,10 +55,10 @@ package enum ToroError: String, Sendable, CaseIterable {
 
   /// Returns the result of a transaction that ended with this error.
   func result(_ reason: String? = nil, receipt: JSONObject? = nil) -> JSONObject {
-    JSONObject(values: [
-      "state": state.rawValue, "error": rawValue, "cancellationType": cancellationType,
-      "reason": reason, "receipt": receipt,
-    ])
+    [
+      "state": state.rawValue.json, "error": rawValue.json,
+      "cancellationType": cancellationType?.json, "reason": reason?.json, "receipt": receipt?.json,
+    ]
   }
 }
 

@@ -70,15 +70,15 @@ package struct ToroProvider: Provider {
   package func preview(_ order: Order) throws(Fault) -> JSONObject {
     let gateway = context.configuration.gatewayURL
     guard case .sale(let order) = order else { return [:] }
-    return JSONObject(values: [
-      "method": "POST", "url": gateway + Messages.Kind.authorisation.path,
-      "message": "caaa.001.001.12", "device": context.configuration.device,
-      "type": order.isRefund ? "refund" : "purchase", "capture": order.captures,
-      "amount": order.amount.minorUnits, "currency": order.amount.currency.code,
-      "sale_reference": order.reference.text, "gratuity": order.gratuity,
-      "gratuity_menu": order.gratuityMenu.isEmpty ? nil : order.gratuityMenu,
+    return [
+      "method": "POST", "url": (gateway + Messages.Kind.authorisation.path).json,
+      "message": "caaa.001.001.12", "device": context.configuration.device.json,
+      "type": order.isRefund ? "refund" : "purchase", "capture": order.captures.json,
+      "amount": order.amount.minorUnits.json, "currency": order.amount.currency.code.json,
+      "sale_reference": order.reference.text.json, "gratuity": order.gratuity?.json,
+      "gratuity_menu": order.gratuityMenu.isEmpty ? nil : order.gratuityMenu.json,
       "original": order.original?["transactionReference"],
-    ])
+    ]
   }
 
   package func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome {

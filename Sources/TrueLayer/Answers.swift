@@ -38,7 +38,7 @@ struct Answers {
     case .providerSelection(let banks):
       let branch = resource.kind == .payment ? options.branch : nil
       let body: JSONObject = [
-        "provider_id": .string(try bank(among: banks)), "branch_id": branch.map(JSON.string),
+        "provider_id": .string(try bank(among: banks)), "branch_id": branch?.json,
       ]
       return Submission(action: "provider-selection", body: body)
     case .choice(.branch, let choices):

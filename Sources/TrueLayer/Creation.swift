@@ -72,7 +72,7 @@ package struct Creation: Sendable {
     ]
     if kind == .mandate {
       content["mandate"] = .string(mandateType)
-      content["use_case"] = useCase.map(JSON.string)
+      content["use_case"] = useCase?.json
       content["constraints"] = body["constraints"]
       // A sweeping mandate pays into the payer's own account. The journal stores only its last four digits.
       if mandateType == "sweeping" { content["payee"] = content["payee"].map(Self.withoutAccount) }
@@ -138,7 +138,7 @@ package struct Creation: Sendable {
       )
       return [
         "type": "merchant_account", "merchant_account_id": .string(merchantAccount),
-        "account_holder_name": try name().map(JSON.string),
+        "account_holder_name": try name()?.json,
         "reference": withReference ? .string(try statementText(limit: 100)) : nil,
       ]
     }

@@ -60,7 +60,7 @@ package struct FormInput: Sendable, Hashable {
       "id": .string(id), "type": .string(type), "display_text": .string(label),
       "mandatory": .bool(isMandatory), "sensitive": .bool(isSensitive),
       "format": type == "select" ? nil : .string(format),
-      "options": choices.isEmpty ? nil : .array(choices), "image": image.map(JSON.string),
+      "options": choices.isEmpty ? nil : .array(choices), "image": image?.json,
     ]
   }
 

@@ -110,7 +110,7 @@ extension NextAction {
         banks.map { bank in
           [
             "id": .string(bank.id), "display_name": .string(bank.name),
-            "country_code": bank.country.map(JSON.string),
+            "country_code": bank.country?.json,
             "recommended_status": bank.isHealthy ? nil : "unhealthy",
           ]
         }
@@ -127,7 +127,7 @@ extension NextAction {
     case .consent(let requirements): object["requirements"] = .object(requirements)
     case .form(let inputs): object["inputs"] = .array(inputs.map(\.shown))
     case .redirect(let uri): if Redirection.isUsable(uri) { object["url"] = .string(uri) }
-    case .wait(let message): object["message"] = message.map(JSON.string)
+    case .wait(let message): object["message"] = message?.json
     case .retry(let options): object["retry_options"] = .array(options.map(JSON.string))
     case .other: break
     }

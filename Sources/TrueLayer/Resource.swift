@@ -144,9 +144,7 @@ struct Resource: Sendable {
       ]
     }
     if let payer {
-      details["payer"] = [
-        "name": payer["account_holder_name"], "last_four": lastFour.map(JSON.string),
-      ]
+      details["payer"] = ["name": payer["account_holder_name"], "last_four": lastFour?.json]
     }
     for (name, _) in Self.shown { details[name] = body[name] }
     if kind == .payment { details["mandate_id"] = method["mandate_id"] }

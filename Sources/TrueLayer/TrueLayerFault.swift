@@ -9,9 +9,9 @@ extension Fault {
     traceID: String? = nil,
     _ more: JSONObject = [:]
   ) -> JSONObject {
-    var result: JSONObject = ["error": .string(name), "reason": reason.map(JSON.string)]
+    var result: JSONObject = ["error": .string(name), "reason": reason?.json]
     for member in more.members { result[member.key] = member.value }
-    result["trace_id"] = traceID.map(JSON.string)
+    result["trace_id"] = traceID?.json
     return result
   }
 
@@ -194,8 +194,8 @@ extension Resource {
   /// The detailed reasons, shown beside state and error.
   var reasons: JSONObject {
     [
-      "failure_reason": failureReason.map(JSON.string),
-      "failure_stage": failureStage.map(JSON.string), "trace_id": traceID.map(JSON.string),
+      "failure_reason": failureReason?.json, "failure_stage": failureStage?.json,
+      "trace_id": traceID?.json,
     ]
   }
 }

@@ -61,8 +61,7 @@ extension TrueLayerProvider {
       throw .nothingToRefund(progress.payment)
     }
     let body: JSONObject = [
-      "amount_in_minor": progress.operation.amount.map(JSON.integer),
-      "reference": .string(statement),
+      "amount_in_minor": progress.operation.amount?.json, "reference": .string(statement),
       "metadata": request.reason.map { ["reason": .string($0)] },
     ]
     let text = JSONWriter.text(.object(body))
@@ -103,8 +102,7 @@ extension TrueLayerProvider {
       }
     }
     return BankRefund([
-      "id": .string(id), "status": "pending",
-      "amount_in_minor": progress.operation.amount.map(JSON.integer),
+      "id": .string(id), "status": "pending", "amount_in_minor": progress.operation.amount?.json,
       "currency": progress.payment.currency.map { .string($0.code) },
     ]).outcome
   }

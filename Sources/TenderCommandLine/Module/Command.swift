@@ -116,7 +116,9 @@ package struct Command: Sendable {
 
   private struct User {
     let provider: String
-    let options: Set<String>
+    let options: [Option]
+
+    func takes(_ option: String) -> Bool { options.contains { $0.isNamed(option) } }
   }
 
   /// The change of an existing payment.
@@ -201,20 +203,21 @@ package struct Command: Sendable {
   /// Returns the command with the additions of its providers.
   package func used(by modules: [any ProviderModule], among known: [Option]) -> Command {
     var command = self
-    command.optionNames = keys.flatMap(\.options).map(\.name)
-    var names = Set(command.optionNames)
+    let keyed = keys.flatMap(\.options)
+    var own = keyed
     let ownName = name
     for module in modules {
       guard let use = module.uses.first(where: { $0.command == ownName }) else { continue }
       command.uses.append(use)
-      let used = use.options.flatMap(\.options).map(\.name)
-      command.optionNames += used.filter { names.insert($0).inserted }
-      command.users.append(User(provider: module.name.text, options: Set(used)))
+      let used = use.options.flatMap(\.options)
+      for option in used where !own.contains(where: { $0.isNamed(option.name) }) {
+        own.append(option)
+      }
+      command.users.append(User(provider: module.name.text, options: used))
     }
     // A name such as --limit can have several meanings: a command's option comes before others of that name.
-    let keyed = keys.flatMap(\.options).filter { option in known.contains { $0 === option } }
-    let named = Dictionary((keyed + known).map { ($0.name, $0) }) { first, _ in first }
-    let own = command.optionNames.compactMap { named[$0] }
+    let meant = keyed.filter { option in known.contains { $0 === option } } + known
+    own = own.compactMap { option in meant.first { $0.isNamed(option.name) } }
     let ineffective = ineffective(among: known)
     let options = Option.Group.allCases.flatMap { group in
       (group == .general ? known : own).filter {
@@ -230,10 +233,13 @@ package struct Command: Sendable {
   private func ineffective(among known: [Option]) -> [String] {
     let own = keys.flatMap(\.options).map(\.name)
     // The parser answers these two, and opens no file but the configuration.
-    let answered: [String: [any OptionKey]] = [
-      "help": [Keys.provider, Keys.profile, Keys.config], "version": [Keys.verbose],
-    ]
-    if let more = answered[name] {
+    let more: [any OptionKey]? =
+      switch name {
+      case "help": [Keys.provider, Keys.profile, Keys.config]
+      case "version": [Keys.verbose]
+      default: nil
+      }
+    if let more {
       let shared: [any OptionKey] = [
         Keys.output, Keys.json, Keys.color, Keys.quiet, Keys.help, Keys.version,
       ]
@@ -252,8 +258,13 @@ package struct Command: Sendable {
 
   /// The providers that use an option of this command; nil if all do.
   package func users(of option: String) -> [String]? {
-    let users = users.filter { $0.options.contains(option) }.map(\.provider)
+    let users = users.filter { $0.takes(option) }.map(\.provider)
     return users.isEmpty ? nil : users
+  }
+
+  /// Whether a provider uses an option that only some use.
+  func isOwn(_ option: String, of provider: String) -> Bool {
+    users.first { $0.provider == provider }?.takes(option) ?? false
   }
 
   package var shownOptions: [Option] {

@@ -41,16 +41,16 @@ package final class Invocation: Sendable {
   package let exemptIDs: [String]
 
   /// The options that were given for all lines of a batch. A single line may leave them unused.
-  package let inherited: Set<String>
+  package let inherited: [String]
   /// The given options that were read.
-  private let read = Mutex<Set<String>>([])
+  private let read = Mutex<[String]>([])
 
   init(
     command: Command,
     values: OptionValues,
     operands: [String],
     exemptIDs: [String] = [],
-    inherited: Set<String> = []
+    inherited: [String] = []
   ) {
     self.command = command
     self.values = values
@@ -62,7 +62,8 @@ package final class Invocation: Sendable {
   /// Throws `usage` for an option that this command does not use with a provider.
   package func checkOptions(for provider: ProviderName) throws(Fault) {
     for name in values.names where !inherited.contains(name) {
-      guard let users = command.users(of: name), !users.contains(provider.text) else { continue }
+      guard !command.isOwn(name, of: provider.text), let users = command.users(of: name)
+      else { continue }
       throw .badOptions(
         "--\(name) cannot be used with \(provider.text)",
         hint: "it is for --provider \(users.joined(separator: " or "))"
@@ -96,7 +97,7 @@ package final class Invocation: Sendable {
       values: values,
       operands: operands,
       exemptIDs: exemptIDs,
-      inherited: inherited.union([option.name])
+      inherited: inherited + [option.name]
     )
   }
 
@@ -159,7 +160,7 @@ extension Invocation {
   /// Returns the values of an option, which counts as read.
   private func texts(_ option: Option) -> [String]? {
     guard let found = values[option.name] else { return nil }
-    read.withLock { _ = $0.insert(option.name) }
+    read.withLock { if !$0.contains(option.name) { $0.append(option.name) } }
     return found
   }
 

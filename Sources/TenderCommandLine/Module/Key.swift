@@ -62,10 +62,8 @@ where
   /// Creates an option with a value of an enumeration.
   package init(_ option: Option) {
     // A key path would be slower: making one in a generic function takes longer than all other work here.
-    let choices = Value.allCases.map { $0.rawValue }
-    self.init(option.with(choices: choices), "one of \(choices.joined(separator: ", "))") {
-      Value(rawValue: $0)
-    }
+    let option = option.with(choices: Value.allCases.map { $0.rawValue })
+    self.init(option, "one of \(option.choices.joined(separator: ", "))") { Value(rawValue: $0) }
   }
 }
 

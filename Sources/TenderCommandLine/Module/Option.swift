@@ -18,23 +18,25 @@ package final class Option: Sendable {
   package enum Completion: Sendable, Hashable { case nothing, files, newFiles, folders }
 
   /// The section of help that lists it.
-  package enum Group: String, Sendable, Hashable, CaseIterable {
-    case money = "Money"
-    case payment = "Payment"
-    case instrument = "Instrument"
-    case bank = "Bank payments and mandates"
-    case reader = "Card present"
-    case filter = "Filter"
-    case server = "Run"
-    case control = "Control"
-    case simulator = "Simulator"
-    case general = "General"
+  ///
+  /// Cases with texts as values would be compared as texts.
+  package enum Group: Int, Sendable, CaseIterable {
+    case money, payment, instrument, bank, reader, filter, server, control, simulator, general
+
+    var title: String {
+      [
+        "Money", "Payment", "Instrument", "Bank payments and mandates", "Card present", "Filter",
+        "Run", "Control", "Simulator", "General",
+      ][rawValue]
+    }
   }
 
   package let name: String
   package let group: Group
   /// The only accepted values of an enumeration; empty for any value.
-  package let choices: [String]
+  package var choices: [String] { listChoices() }
+  /// Lists the choices. A command has all options, and reads the choices of a few.
+  private let listChoices: @Sendable () -> [String]
   package let completion: Completion
   /// Whether it, or its value `-`, reads standard input.
   package let readsStandardInput: Bool
@@ -52,14 +54,14 @@ package final class Option: Sendable {
     _ group: Group,
     _ declaration: String,
     _ completion: Completion = .nothing,
-    choices: [String] = [],
+    choices: @escaping @autoclosure @Sendable () -> [String] = [],
     readsStandardInput: Bool = false,
     summary: String? = nil
   ) {
     self.group = group
     self.declaration = declaration
     self.completion = completion
-    self.choices = choices
+    listChoices = choices
     self.readsStandardInput = readsStandardInput
     otherSummary = summary
     let bytes = declaration.utf8
@@ -114,13 +116,24 @@ package final class Option: Sendable {
   package var member: String { name.replacing("-", with: "_") }
 
   func without(_ values: [String]) -> Option {
-    with(choices: choices.filter { !values.contains($0) })
+    with(choices: self.choices.filter { !values.contains($0) })
+  }
+
+  /// The same option with these choices.
+  package func with(choices: @escaping @autoclosure @Sendable () -> [String]) -> Option {
+    Option(
+      group,
+      declaration,
+      completion,
+      choices: choices(),
+      readsStandardInput: readsStandardInput,
+      summary: otherSummary
+    )
   }
 
   /// The same option with the given parts instead of its own.
   package func with(
     _ completion: Completion? = nil,
-    choices: [String]? = nil,
     readsStandardInput: Bool? = nil,
     summary: String? = nil
   ) -> Option {
@@ -128,7 +141,7 @@ package final class Option: Sendable {
       group,
       declaration,
       completion ?? self.completion,
-      choices: choices ?? self.choices,
+      choices: self.choices,
       readsStandardInput: readsStandardInput ?? self.readsStandardInput,
       summary: summary ?? otherSummary
     )

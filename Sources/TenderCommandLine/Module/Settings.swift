@@ -282,7 +282,7 @@ package final class Settings {
     }
     let variable = "TENDER_\(section)_\(key)".uppercased()
     for (name, form) in [(variable, CredentialForm.text), (variable + "_FILE", .file)] {
-      guard let text = environment[name].map(JSON.string) else { continue }
+      guard let text = environment[name]?.json else { continue }
       found.append(CredentialSource(name: name, origin: .environment, form: form, value: text))
     }
     guard environment[variable] == nil || environment[variable + "_FILE"] == nil else {

@@ -113,7 +113,7 @@ package struct HelpText {
     for group in Option.Group.allCases where group != .general && group != .simulator {
       let options = command.shownOptions.filter { $0.group == group }
       guard !options.isEmpty else { continue }
-      lines += ["", "\(group.rawValue):"]
+      lines += ["", "\(group.title):"]
       for option in options { lines += Self.entry(option) }
     }
     let exits = [Fault.Kind.internal, .usage] + command.exits

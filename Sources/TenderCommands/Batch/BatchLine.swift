@@ -172,16 +172,16 @@ package struct BatchLine: Sendable {
         if let value { try CardNumberGuard.check(value, of: option.name) }
         try typed.add(option, value, typed: "--" + option.name)
       }
-      let named = Set(given.map(\.option.name))
       let names = vocabulary.names(of: command)
-      var inherited: Set<String> = []
+      var inherited: [String] = []
       for (option, value) in vocabulary.defaults
-      where !named.contains(option.name) && names.contains(option.name) {
+      where typed[option.name] == nil && names.contains(option.name) {
         try typed.add(option, value, typed: "--" + option.name)
-        inherited.insert(option.name)
+        inherited.append(option.name)
       }
       for flag in vocabulary.always where names.contains(flag.name) {
         try typed.add(flag, nil, typed: "--" + flag.name)
+        inherited.append(flag.name)
       }
       let operands = operand.map { [$0] } ?? []
       return .success(

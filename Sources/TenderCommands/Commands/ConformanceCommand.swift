@@ -53,7 +53,7 @@ struct ConformanceCommand: CommandWork {
       for detail in found.isEmpty ? [nil] : found.map(Optional.some) {
         let fields: JSONObject = [
           "name": .string("\(number + 1) \(line.prefix(2).joined(separator: " "))"),
-          "outcome": found.isEmpty ? "ok" : "fail", "detail": detail.map(JSON.string),
+          "outcome": found.isEmpty ? "ok" : "fail", "detail": detail?.json,
         ]
         output.show(records.record(.check, fields))
       }

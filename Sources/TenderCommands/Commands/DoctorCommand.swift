@@ -42,14 +42,14 @@ struct DoctorCommand: CommandWork {
         let advice = check.advice()
         fields["outcome"] = advice == nil ? "ok" : "warn"
         fields["detail"] = .string(([detail] + (try hosts())).joined(separator: "; "))
-        fields["remedy"] = advice.map(JSON.string)
+        fields["remedy"] = advice?.json
       } catch {
         if error.kind.isStop { throw error }
         if exit == 0 { exit = error.exitStatus }
         fields["outcome"] = "fail"
         fields["detail"] = .string(error.message)
-        fields["remedy"] = Self.remedy(error).map(JSON.string)
-        fields["result"] = error.result.map(JSON.object)
+        fields["remedy"] = Self.remedy(error)?.json
+        fields["result"] = error.result?.json
         fields["error"] = .object(error.record)
       }
       show(fields)

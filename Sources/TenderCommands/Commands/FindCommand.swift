@@ -114,7 +114,7 @@ extension JournalCommands {
           for payment in group {
             let verdict = records.verdict(payment)
             var record = records.entry(payment, verdict: verdict)
-            if output.isTable { record.fields["payer"] = verdict.customer.map(JSON.string) }
+            if output.isTable { record.fields["payer"] = verdict.customer?.json }
             record.fields["group"] = .integer(counts.groups)
             body(record)
           }

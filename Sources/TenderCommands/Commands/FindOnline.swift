@@ -125,8 +125,8 @@ struct FindOnline: CommandWork {
     let verdict = records.verdict(report)
     composition.show(verdict) {
       var record = records.record(report, verdict: verdict)
-      record.fields["brand"] = report.brand.map(JSON.string)
-      record.fields["last_four"] = report.lastFour.map(JSON.string)
+      record.fields["brand"] = report.brand?.json
+      record.fields["last_four"] = report.lastFour?.json
       return record
     }
   }

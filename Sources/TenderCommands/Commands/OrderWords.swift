@@ -36,20 +36,20 @@ extension Engine {
       return (plan == .send ? try provider.preview(order) : request, key)
     }
     // A replay sends nothing, and shows the earlier result.
-    if plan != .replay { request["way"] = provider.way(of: order, payment).map(JSON.string) }
-    request["id"] = (payment?.state.id).map(JSON.string)
+    if plan != .replay { request["way"] = provider.way(of: order, payment)?.json }
+    request["id"] = payment?.state.id?.json
     if plan == .replay {
       if let payment, order.refundRequest != nil {
         request["refunded"] = .integer(payment.state.refunded)
-        request["currency"] = (payment.currency?.code).map(JSON.string)
+        request["currency"] = payment.currency?.code.json
         request["left"] = .integer(left(payment.state))
         request["left_source"] = "journal"
       }
       return (request, key)
     }
     let amount = amount(of: order, payment)
-    request["amount"] = amount.map(JSON.integer)
-    request["currency"] = (payment?.currency?.code).map(JSON.string)
+    request["amount"] = amount?.json
+    request["currency"] = payment?.currency?.code.json
     // The state of an unknown payment says nothing about what is left.
     if let payment, let amount, !payment.state.isUnknown {
       request["whole"] = .bool(amount == payment.state.amount)

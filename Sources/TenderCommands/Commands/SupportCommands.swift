@@ -192,7 +192,7 @@ struct SupportCommands: CommandWork {
     let fields: JSONObject = [
       "name": .string(word.name), "option": .string(option), "meaning": .string(word.meaning),
       "provider": .string(provider), "exit": word.exit.map { .integer(Int($0)) },
-      "effect": word.effect.map { .string($0.rawValue) }, "strikes": word.command.map(JSON.string),
+      "effect": word.effect.map { .string($0.rawValue) }, "strikes": word.command?.json,
     ]
     output.show(records.record(.scenario, fields))
   }
@@ -249,7 +249,7 @@ struct SupportCommands: CommandWork {
     let fields: JSONObject = [
       "address": .string(text(.http)), "device": .string(text(.device)),
       "variables": .object(JSONObject(variables.map { .init(key: $0, value: .string($1)) })),
-      "env_file": envFile.map(JSON.string),
+      "env_file": envFile?.json,
     ]
     if output.isTable { output.put(exports) } else { output.show(records.record(.server, fields)) }
     output.note("the simulated providers listen on 127.0.0.1:\(chosen); Ctrl-C stops them")

@@ -288,10 +288,9 @@ struct WriteCommands: CommandWork {
   private func show(_ shown: (request: JSONObject, key: String?)) -> Int32 {
     let subject = composition.subject
     let fields: JSONObject = [
-      "provider": (subject.provider?.text).map(JSON.string),
-      "env": subject.env.map { .string($0.rawValue) },
-      "reference": subject.reference.map(JSON.string),
-      "idempotency_key": shown.key.map(JSON.string), "request": .object(shown.request),
+      "provider": subject.provider?.text.json, "env": subject.env.map { .string($0.rawValue) },
+      "reference": subject.reference?.json, "idempotency_key": shown.key?.json,
+      "request": .object(shown.request),
     ]
     output.show(records.record(.request, fields))
     return output.exit(0)

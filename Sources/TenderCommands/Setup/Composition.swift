@@ -297,8 +297,7 @@ final class Composition: Session {
     guard invocation.has(Keys.events) else { return }
     let fields: JSONObject = [
       "provider": .string(provider), "env": .string(env.rawValue),
-      "reference": subject.reference.map(JSON.string), "state": .string(state),
-      "next_action": next?.json,
+      "reference": subject.reference?.json, "state": .string(state), "next_action": next?.json,
     ]
     output.show(event: records.record(.event, fields), within: try? settings.timeout())
   }

@@ -33,13 +33,11 @@ struct Page {
   var fields: JSONObject {
     [
       "code": .string(page.code), "subject": .string(page.subject.rawValue),
-      "provider": provider.map(JSON.string),
-      "exit": page.kind.map { .integer(Int($0.exitStatus)) },
-      "provider_error": page.provider.map(JSON.string), "meaning": .string(page.meaning),
-      "advice": page.advice.isEmpty ? nil : .string(page.advice),
-      "side": (page.side?.rawValue).map(JSON.string),
-      "retry": (page.retry?.text).map(JSON.string), "tell_payer": page.payer.map(JSON.string),
-      "quote": quoted.map(JSON.string), "source": .string(page.source),
+      "provider": provider?.json, "exit": page.kind.map { .integer(Int($0.exitStatus)) },
+      "provider_error": page.provider?.json, "meaning": .string(page.meaning),
+      "advice": page.advice.isEmpty ? nil : .string(page.advice), "side": page.side?.rawValue.json,
+      "retry": page.retry?.text.json, "tell_payer": page.payer?.json, "quote": quoted?.json,
+      "source": .string(page.source),
     ]
   }
 }

@@ -41,15 +41,12 @@ struct Records {
   private func members(of report: Report, _ subject: RecordSubject) -> JSONObject {
     var fields: JSONObject = [
       "command": .string(command), "provider": .string(report.provider.text),
-      "env": .string(report.env.rawValue),
-      "reference": (report.reference?.text).map(JSON.string),
-      "original": (report.payment?.original?.text).map(JSON.string),
-      "attempt": report.attemptNumber.map(JSON.integer),
-      "replayed": report.replayed.map(JSON.bool), "id": report.id.map(JSON.string),
-      "status": .string(report.status.rawValue),
-      "provider_status": report.providerStatus.map(JSON.string), "final": .bool(report.isFinal),
-      "amount": report.amount.map(JSON.integer),
-      "requested_amount": report.requestedAmount.map(JSON.integer),
+      "env": .string(report.env.rawValue), "reference": report.reference?.text.json,
+      "original": report.payment?.original?.text.json, "attempt": report.attemptNumber?.json,
+      "replayed": report.replayed?.json, "id": report.id?.json,
+      "status": .string(report.status.rawValue), "provider_status": report.providerStatus?.json,
+      "final": .bool(report.isFinal), "amount": report.amount?.json,
+      "requested_amount": report.requestedAmount?.json,
     ]
     if let payment = report.payment, payment.kind == .payment {
       let state = payment.state
@@ -65,18 +62,18 @@ struct Records {
         fields.add("this_refund", .integer(operation.effectiveAmount))
       }
     }
-    fields.add("currency", (report.currency?.code).map(JSON.string))
+    fields.add("currency", report.currency?.code.json)
     fields.add("next_action", report.nextAction?.json)
-    fields.add("source", report.source.map(JSON.string))
+    fields.add("source", report.source?.json)
     fields.add("result", .object(inKeyOrder(report.result, report.provider)))
     if let fault = report.fault {
       var shown = completed(fault, subject)
       if shown.effect == .none, report.isDone { shown.effect = .done }
       fields.add("error", error(shown, report.result, report.provider))
     }
-    fields.add("explanation", explanation(of: report).map(JSON.string))
+    fields.add("explanation", explanation(of: report)?.json)
     if !report.details.members.isEmpty { fields.add("details", .object(report.details)) }
-    fields.add("idempotency_key", report.idempotencyKey.map(JSON.string))
+    fields.add("idempotency_key", report.idempotencyKey?.json)
     if let payment = report.payment {
       fields.add("operations", .array(payment.operations.map { .object(Self.object($0)) }))
     }
@@ -88,10 +85,9 @@ struct Records {
     let status = operation.isUnknown ? Status.unknown.rawValue : operation.state.name.rawValue
     return [
       "kind": .string(operation.kind.rawValue), "number": .integer(operation.number),
-      "name": operation.name.map(JSON.string),
-      "amount": (operation.approved ?? operation.amount).map(JSON.integer),
-      "status": .string(status), "id": operation.id.map(JSON.string),
-      "key": operation.key.map(JSON.string), "at": .string(Timestamp.text(operation.createdAt)),
+      "name": operation.name?.json, "amount": (operation.approved ?? operation.amount)?.json,
+      "status": .string(status), "id": operation.id?.json, "key": operation.key?.json,
+      "at": .string(Timestamp.text(operation.createdAt)),
     ]
   }
 
@@ -108,11 +104,10 @@ struct Records {
     line: Int? = nil
   ) -> Record {
     let fields: JSONObject = [
-      "command": .string(command), "provider": (subject.provider?.text).map(JSON.string),
-      "env": subject.env.map { .string($0.rawValue) },
-      "reference": subject.reference.map(JSON.string), "id": id.map(JSON.string),
-      "result": fault.result.map { .object(inKeyOrder($0, subject.provider)) },
-      "error": .object(completed(fault, subject).record), "line": line.map(JSON.integer),
+      "command": .string(command), "provider": subject.provider?.text.json,
+      "env": subject.env?.rawValue.json, "reference": subject.reference?.json,
+      "id": id?.json, "result": fault.result.map { .object(inKeyOrder($0, subject.provider)) },
+      "error": .object(completed(fault, subject).record), "line": line?.json,
       "at": .string(Timestamp.text(now)),
     ]
     return Record(.error, fields)
@@ -129,8 +124,8 @@ struct Records {
     var fields = members(of: .recorded(payment), subject)
     // It comes with the other times below.
     fields["created_at"] = nil
-    fields.add("brand", payment.brand.map(JSON.string))
-    fields.add("last_four", payment.lastFour.map(JSON.string))
+    fields.add("brand", payment.brand?.json)
+    fields.add("last_four", payment.lastFour?.json)
     fields.add("created_at", .string(Timestamp.text(payment.createdAt)))
     fields.add("updated_at", .string(Timestamp.text(payment.updatedAt)))
     fields.add("history", history.map { .array($0.map { .object(Self.object($0)) }) })
@@ -144,9 +139,8 @@ struct Records {
     [
       "at": .string(Timestamp.text(entry.at)),
       "operation": entry.operation.isEmpty ? nil : .string(entry.operation),
-      "state": entry.state.isEmpty ? nil : .string(entry.state),
-      "amount": entry.amount.map(JSON.integer), "status": .string(entry.status),
-      "note": .string(entry.note), "by": entry.by.map(JSON.string),
+      "state": entry.state.isEmpty ? nil : .string(entry.state), "amount": entry.amount?.json,
+      "status": .string(entry.status), "note": .string(entry.note), "by": entry.by?.json,
     ]
   }
 

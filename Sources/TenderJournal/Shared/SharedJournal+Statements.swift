@@ -257,7 +257,7 @@ extension SharedJournal.Write {
   var operationRecords: [JSONObject] {
     operations.sorted { $0.key < $1.key }.map { sequence, values in
       var row = values.record
-      row["sum"] = sums[sequence].map(JSON.string)
+      row["sum"] = sums[sequence]?.json
       return row
     }
   }

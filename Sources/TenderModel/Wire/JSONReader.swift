@@ -275,6 +275,11 @@ private struct JSONText {
     _ fraction: Range<Int>,
     _ exponent: Int
   ) -> Int? {
+    if fraction.isEmpty, exponent == 0, whole.count < 19 {
+      // Nearly every number. It cannot overflow.
+      let value = bytes[whole].reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+      return isNegative ? -value : value
+    }
     var behind = bytes[fraction]
     while behind.last == UInt8(ascii: "0") { behind = behind.dropLast() }
     let shift = exponent - behind.count

@@ -8,9 +8,8 @@ struct PayTheoryGraphQL {
   func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPResponse {
     guard isAuthorized(request.fields["authorization"] ?? "") else {
       // The form of AWS AppSync, whose scalars the published schema has.
-      let message = "You are not authorized to make this call."
-      let error = JSONObject(values: ["errorType": "UnauthorizedException", "message": message])
-      let body: JSON = ["errors": [error.json]]
+      let message: JSON = "You are not authorized to make this call."
+      let body: JSON = ["errors": [["errorType": "UnauthorizedException", "message": message]]]
       return HTTPResponse(status: 401, body: Array(JSONWriter.text(body).utf8))
     }
     guard let body = JSONReader.read(request.body)?.object, let query = body.text("query"),
@@ -22,7 +21,7 @@ struct PayTheoryGraphQL {
     guard problems.isEmpty else { return Self.errors(problems, status: 200) }
     var data: JSONObject = [:]
     let root = document.isMutation ? "Mutation" : "Query"
-    var schema = GraphQLSchema.published
+    let schema = GraphQLSchema.published
     /// Returns the selected fields of a value under their aliases. Absent fields are null.
     func select(_ value: JSON, _ fields: [GraphQLDocument.Field]?, of type: String) -> JSON {
       guard let fields else { return value == "" ? .null : value }
@@ -118,7 +117,7 @@ struct PayTheoryGraphQL {
   /// Returns the pairs of a list's query. A key that is not a field of the listed type is refused.
   private func pairs(_ arguments: JSONObject, _ type: String) throws(Fault) -> [JSON] {
     let pairs = arguments["query"]?["query_list"]?.array ?? []
-    var schema = GraphQLSchema.published
+    let schema = GraphQLSchema.published
     if case .object(let fields) = schema[type],
       let key = PayTheoryQuery.keys(pairs).first(where: { fields[$0] == nil })
     {
@@ -164,9 +163,10 @@ struct PayTheoryGraphQL {
       throw .simulatedRefusal("bank_id must be 6 to 8 digits")
     }
     let fee = PayTheoryCatalog.fee(amount: amount, isACH: isACH)
-    return JSONObject(values: [
-      "adjusted_total": amount + fee, "fee": fee, "fee_limit_reached": false, "total": amount,
-    ]).json
+    return [
+      "adjusted_total": (amount + fee).json, "fee": fee.json, "fee_limit_reached": false,
+      "total": amount.json,
+    ]
   }
 
   /// A refusal before any execution: errors without data. An error of a field has its path (specification,
@@ -176,10 +176,10 @@ struct PayTheoryGraphQL {
     at path: String? = nil,
     status: Int
   ) -> HTTPResponse {
-    let errors = texts.prefix(20).map { text in
-      JSONObject(values: ["message": text, "path": path.map { [$0] }])
+    let errors: [JSON] = texts.prefix(20).map { text in
+      ["message": text.json, "path": path.map { [$0.json] }]
     }
-    let body = JSONObject(values: ["errors": errors]).json
+    let body: JSON = ["errors": .array(errors)]
     return HTTPResponse(status: status, body: Array(JSONWriter.text(body).utf8))
   }
 }

@@ -66,12 +66,12 @@ struct PayTheoryHTTP {
       return HTTPResponse(status: 404, body: Array(#"{"message":"Not Found"}"#.utf8))
     }
     let challenge = Base64.encodeURL(parts.world.randomness.bytes(128), padding: true)
-    let claims = JSONObject(values: [
-      "api_key": key, "merchant_uid": PayTheoryCatalog.merchantUID, "card_processor": "finix",
-      "ach_processor": "finix", "cash_processor": "pay it today", "challenge": challenge,
-      "origin": "native", "exp": parts.world.now / 1000 + 300,
-      "session_key": request.fields["x-session-key"],
-    ])
+    let claims: JSONObject = [
+      "api_key": key.json, "merchant_uid": PayTheoryCatalog.merchantUID.json,
+      "card_processor": "finix", "ach_processor": "finix", "cash_processor": "pay it today",
+      "challenge": challenge.json, "origin": "native", "exp": (parts.world.now / 1000 + 300).json,
+      "session_key": request.fields["x-session-key"]?.json,
+    ]
     let body: JSON = [
       "pt-token": .string(WebToken.sign(claims)), "origin": "native",
       "challengeOptions": [

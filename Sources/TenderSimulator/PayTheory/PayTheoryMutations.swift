@@ -15,7 +15,7 @@ struct PayTheoryMutations {
         )
         guard name == "createReversal" else { return true }
         let transaction = reversal.transaction
-        return JSONObject(values: ["is_void": reversal.isVoid, "transaction_id": transaction]).json
+        return ["is_void": reversal.isVoid.json, "transaction_id": transaction?.json]
       case "createTransaction":
         let method = try books.usableMethod(arguments.text("payment_method_id"))
         let terms = try terms(arguments, method)
@@ -94,8 +94,9 @@ struct PayTheoryMutations {
     }) {
       (status, message) = ("PAYMENT_DECLINED", refusal.message)
     }
-    return JSONObject(values: [
-      "confirmation_code": books.code(8), "status": status, "status_message": message,
-    ]).json
+    return [
+      "confirmation_code": books.code(8).json, "status": status.json,
+      "status_message": message.json,
+    ]
   }
 }

@@ -130,9 +130,7 @@ final class PayTheorySocket: SocketSession {
     }
     let key = Base64.encode(self.box.publicKey)
     let body = Base64.encode(sealed)
-    return JSONWriter.text(
-      JSONObject(values: ["type": answer.type, "body": body, "public_key": key]).json
-    )
+    return JSONWriter.text(["type": answer.type.json, "body": body.json, "public_key": key.json])
   }
 
   /// iOS sends base64 of `nonce ‖ box`; Android hexadecimal of a sealed box (PayTheory/README, 3.5).
@@ -153,16 +151,16 @@ final class PayTheorySocket: SocketSession {
     if mustAttest, inner.text("attestation")?.isEmpty ?? true {
       return Self.error("App attestation failed")
     }
-    let hostClaims = JSONObject(values: [
-      "exp": world.now / 1000 + 900, "hostToken": claims, "sessionKey": sessionKey,
-      "jti": Base64.encodeURL(world.randomness.bytes(12)),
-    ])
+    let hostClaims: JSONObject = [
+      "exp": (world.now / 1000 + 900).json, "hostToken": claims.json, "sessionKey": sessionKey.json,
+      "jti": Base64.encodeURL(world.randomness.bytes(12)).json,
+    ]
     let published = wrongKey ? world.randomness.bytes(32) : box.publicKey
-    let body = JSONObject(values: [
-      "hostToken": WebToken.sign(hostClaims), "publicKey": Base64.encode(published),
-      "sessionKey": sessionKey, "merchantUid": PayTheoryCatalog.merchantUID,
-    ])
-    return Self.envelope("host_token", body: body.json)
+    let body: JSON = [
+      "hostToken": WebToken.sign(hostClaims).json, "publicKey": Base64.encode(published).json,
+      "sessionKey": sessionKey.json, "merchantUid": PayTheoryCatalog.merchantUID.json,
+    ]
+    return Self.envelope("host_token", body: body)
   }
 
   /// Returns the answer, or that of another payment if a fault sends it by mistake.

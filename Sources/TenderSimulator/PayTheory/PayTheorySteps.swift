@@ -110,10 +110,11 @@ struct PayTheorySteps {
 
   /// The members of a preparation that say what is charged.
   private func charged(_ intent: BookedIntent) -> JSONObject {
-    JSONObject(values: [
-      "merchant_uid": PayTheoryCatalog.merchantUID, "amount": intent.terms.amount,
-      "currency": "USD", "fee_mode": intent.terms.feeMode.lowercased(), "fee": intent.terms.fee,
-    ])
+    [
+      "merchant_uid": PayTheoryCatalog.merchantUID.json, "amount": intent.terms.amount.json,
+      "currency": "USD", "fee_mode": intent.terms.feeMode.lowercased().json,
+      "fee": intent.terms.fee.json,
+    ]
   }
 
   /// The body of `transfer_confirmation` (PayTheory/README, 4.6).
@@ -124,20 +125,20 @@ struct PayTheorySteps {
   ) -> JSONObject {
     let isCard = intent.method.type == .card
     let charged = charged(intent)
-    return JSONObject(values: [
-      "payment_token": "pt_tok_" + books.code(20),
-      "processor_payment_method_id": "PI" + books.code(20),
-      "merchant_uid": charged["merchant_uid"], "last_four": intent.method.lastFour,
-      "brand": intent.method.brand, "session_key": sessionKey, "processor": "finix",
-      "expiration": isCard ? intent.method.expiration.json : .null, "idempotency": intent.receipt,
-      "billing_name": method["name"] ?? .null, "billing_address": method["address"] ?? .null,
-      "amount": charged["amount"], "currency": charged["currency"],
-      "fee_mode": charged["fee_mode"], "fee": charged["fee"],
-      "processor_merchant_id": "MU" + books.code(20), "payment_method": method["type"] ?? "",
-      "metadata": intent.terms.metadata, "pay_theory_data": inner["pay_theory_data"] ?? [:],
-      "payor_info": inner["payor_info"] ?? [:], "payment_intent_id": intent.id,
-      "first_six": isCard ? intent.method.firstSix : nil, "payor_id": intent.method.payor,
-    ])
+    return [
+      "payment_token": ("pt_tok_" + books.code(20)).json,
+      "processor_payment_method_id": ("PI" + books.code(20)).json,
+      "merchant_uid": charged["merchant_uid"], "last_four": intent.method.lastFour.json,
+      "brand": intent.method.brand.json, "session_key": sessionKey.json, "processor": "finix",
+      "expiration": isCard ? intent.method.expiration.json : .null,
+      "idempotency": intent.receipt.json, "billing_name": method["name"] ?? .null,
+      "billing_address": method["address"] ?? .null, "amount": charged["amount"],
+      "currency": charged["currency"], "fee_mode": charged["fee_mode"], "fee": charged["fee"],
+      "processor_merchant_id": ("MU" + books.code(20)).json, "payment_method": method["type"] ?? "",
+      "metadata": intent.terms.metadata.json, "pay_theory_data": inner["pay_theory_data"] ?? [:],
+      "payor_info": inner["payor_info"] ?? [:], "payment_intent_id": intent.id.json,
+      "first_six": isCard ? intent.method.firstSix.json : nil, "payor_id": intent.method.payor.json,
+    ]
   }
 
   private func part2(_ inner: JSONObject) throws(Fault) -> Answer {
@@ -189,12 +190,14 @@ struct PayTheorySteps {
     }
     try PayTheoryChecks.check(method, now: now)
     let stored = try books.store(PayTheoryChecks.booked(inner, method))
-    let body = JSONObject(values: [
-      "payment_method_id": stored.id, "payor_id": stored.payor, "last_four": stored.lastFour,
-      "first_six": stored.firstSix.isEmpty ? .null : stored.firstSix.json, "brand": stored.brand,
-      "card_brand": stored.brand, "expiration": stored.expiration, "exp_date": stored.expiration,
+    let body: JSONObject = [
+      "payment_method_id": stored.id.json, "payor_id": stored.payor.json,
+      "last_four": stored.lastFour.json,
+      "first_six": stored.firstSix.isEmpty ? .null : stored.firstSix.json,
+      "brand": stored.brand.json, "card_brand": stored.brand.json,
+      "expiration": stored.expiration.json, "exp_date": stored.expiration.json,
       "payment_type": method["type"] ?? "", "metadata": inner["metadata"] ?? [:],
-    ])
+    ]
     return ("tokenize_complete", body, true)
   }
 
@@ -214,10 +217,10 @@ struct PayTheorySteps {
       contact: contact,
       key: key
     )
-    let body = JSONObject(values: [
-      "BarcodeUid": barcode.id, "Merchant": PayTheoryCatalog.merchantUID, "barcode": number,
-      "barcodeFee": "2.0", "barcodeUrl": barcode.url,
-    ])
+    let body: JSONObject = [
+      "BarcodeUid": barcode.id.json, "Merchant": PayTheoryCatalog.merchantUID.json,
+      "barcode": number.json, "barcodeFee": "2.0", "barcodeUrl": barcode.url.json,
+    ]
     return ("barcode_complete", body, true)
   }
 
@@ -229,13 +232,13 @@ struct PayTheorySteps {
   ) throws(Fault) -> JSONObject {
     let method = try books.store(given, of: receipt)
     let payment = try books.charge(receipt, terms, method)
-    var body = JSONObject(values: [
+    var body: JSONObject = [
       "state": payment.isPending(at: world.now) ? "PENDING" : "SUCCEEDED",
-      "receipt_number": receipt, "amount": terms.amount, "service_fee": terms.fee,
-      "brand": method.brand, "last_four": method.lastFour, "currency": "USD",
-      "created_at": Timestamp.preciseText(payment.at), "metadata": terms.metadata,
-      "payor_id": method.payor, "payment_method_id": method.id,
-    ])
+      "receipt_number": receipt.json, "amount": terms.amount.json, "service_fee": terms.fee.json,
+      "brand": method.brand.json, "last_four": method.lastFour.json, "currency": "USD",
+      "created_at": Timestamp.preciseText(payment.at).json, "metadata": terms.metadata.json,
+      "payor_id": method.payor.json, "payment_method_id": method.id.json,
+    ]
     if let code = payment.failure {
       body["state"] = "FAILURE"
       body["type"] = .string(code)

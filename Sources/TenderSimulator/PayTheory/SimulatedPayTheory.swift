@@ -7,10 +7,10 @@ package struct SimulatedPayTheory: SimulatedProvider {
   package var name: ProviderName { ProviderName("paytheory") }
 
   package var section: JSONObject {
-    JSONObject(values: [
-      "api_key": PayTheoryCatalog.apiKey, "merchant_uid": PayTheoryCatalog.merchantUID,
-      "secret_key": PayTheoryCatalog.secretKey,
-    ])
+    [
+      "api_key": PayTheoryCatalog.apiKey.json, "merchant_uid": PayTheoryCatalog.merchantUID.json,
+      "secret_key": PayTheoryCatalog.secretKey.json,
+    ]
   }
 
   package var variables: [(name: String, address: ServedAddress)] {
@@ -57,7 +57,7 @@ package struct SimulatedPayTheory: SimulatedProvider {
         authorization.id,
         authorization.state.rawValue
       )
-      entry["captured"] = authorization.captured.map(JSON.integer)
+      entry["captured"] = authorization.captured?.json
       return entry
     }
     shown += try ledger.latest(BookedBarcode.self, about: name).map { barcode in

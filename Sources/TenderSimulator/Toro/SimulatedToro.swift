@@ -7,20 +7,21 @@ package struct SimulatedToro: SimulatedProvider {
   package var name: ProviderName { ProviderName("toro") }
 
   package var section: JSONObject {
-    JSONObject(values: [
-      "device": "simulator", "api_key": ToroCatalog.apiKey, "passphrase": ToroCatalog.passphrase,
-      "key_id": ToroCatalog.keyID, "key_version": ToroCatalog.keyVersion,
-      "card_key_version": ToroCatalog.cardKeyVersion,
-      "kdf": JSONObject(values: [
-        "prf": "hmac-sha256", "salt": ToroCatalog.salt, "iterations": ToroCatalog.iterations,
-        "length": ToroCatalog.keyLength,
-      ]),
-      "acquirer_id": ToroCatalog.acquirerID, "merchant_id": ToroCatalog.merchantID,
-      "merchant_name": ToroCatalog.merchantName,
-      "merchant_category_code": ToroCatalog.merchantCategory, "poi_id": ToroCatalog.poiID,
-      "recipient_id": ToroCatalog.recipientID, "reader_serial": ToroCatalog.readerSerial,
-      "reader_key_set": Hex.encode(ToroCatalog.readerKeySet),
-    ])
+    [
+      "device": "simulator", "api_key": ToroCatalog.apiKey.json,
+      "passphrase": ToroCatalog.passphrase.json, "key_id": ToroCatalog.keyID.json,
+      "key_version": ToroCatalog.keyVersion.json,
+      "card_key_version": ToroCatalog.cardKeyVersion.json,
+      "kdf": [
+        "prf": "hmac-sha256", "salt": ToroCatalog.salt.json,
+        "iterations": ToroCatalog.iterations.json, "length": ToroCatalog.keyLength.json,
+      ],
+      "acquirer_id": ToroCatalog.acquirerID.json, "merchant_id": ToroCatalog.merchantID.json,
+      "merchant_name": ToroCatalog.merchantName.json,
+      "merchant_category_code": ToroCatalog.merchantCategory.json, "poi_id": ToroCatalog.poiID.json,
+      "recipient_id": ToroCatalog.recipientID.json, "reader_serial": ToroCatalog.readerSerial.json,
+      "reader_key_set": Hex.encode(ToroCatalog.readerKeySet).json,
+    ]
   }
 
   package var variables: [(name: String, address: ServedAddress)] {
@@ -51,12 +52,12 @@ package struct SimulatedToro: SimulatedProvider {
 
   package func books(_ parts: SimulatorParts, about name: String?) throws(Fault) -> [JSONObject] {
     try parts.ledger.latest(BookedSale.self, about: name).map { sale in
-      JSONObject(values: [
-        "kind": sale.type == "RFND" ? "refund" : "sale", "id": sale.reference,
-        "reference": sale.sale, "status": sale.isCancelled ? "cancelled" : sale.response,
-        "amount": sale.amount, "currency": sale.currency, "captured": sale.captured,
-        "returned": sale.refunded, "operations": sale.entries,
-      ])
+      [
+        "kind": sale.type == "RFND" ? "refund" : "sale", "id": sale.reference.json,
+        "reference": sale.sale.json, "status": sale.isCancelled ? "cancelled" : sale.response.json,
+        "amount": sale.amount.json, "currency": sale.currency?.json, "captured": sale.captured.json,
+        "returned": sale.refunded.json, "operations": sale.entries.json,
+      ]
     }
   }
 

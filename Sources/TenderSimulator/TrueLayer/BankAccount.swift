@@ -38,10 +38,10 @@ struct BankAccount: Booked {
     let iban = Self.iban(country, bank + number)
     switch currency {
     case "GBP":
-      let sortCode = JSONObject(values: [
-        "type": "sort_code_account_number", "sort_code": "040668", "account_number": number,
-      ])
-      return [sortCode.json, ["type": "iban", "iban": .string(iban)]]
+      let sortCode: JSON = [
+        "type": "sort_code_account_number", "sort_code": "040668", "account_number": number.json,
+      ]
+      return [sortCode, ["type": "iban", "iban": iban.json]]
     case "PLN": return [["type": "nrb", "nrb": .string(String(iban.dropFirst(2)))]]
     default: return [["type": "iban", "iban": .string(iban)]]
     }
@@ -84,17 +84,17 @@ extension BankResource {
   /// Creates the opening payment of an initial account; nil for another account.
   init?(opening account: BankAccount) {
     guard BankCatalog.accounts.contains(where: { $0.id == account.id }) else { return nil }
-    let payee = JSONObject(values: [
-      "type": "merchant_account", "merchant_account_id": account.id, "reference": "opening",
-    ])
+    let payee: JSON = [
+      "type": "merchant_account", "merchant_account_id": account.id.json, "reference": "opening",
+    ]
     let method: JSON = [
       "type": "bank_transfer", "provider_selection": ["type": "user_selected"],
-      "beneficiary": payee.json,
+      "beneficiary": payee,
     ]
-    let body = JSONObject(values: [
-      "amount_in_minor": BankCatalog.openingAmount, "currency": account.currency,
+    let body: JSONObject = [
+      "amount_in_minor": BankCatalog.openingAmount.json, "currency": account.currency.json,
       "payment_method": method,
-    ])
+    ]
     guard let order = BankOrder(body) else { return nil }
     let tail = account.id.dropFirst(8)
     let time = BankCatalog.openingTime

@@ -116,10 +116,10 @@ struct BankHTTP {
       body["client_secret"] == BankCatalog.clientSecret
     else { return (400, ["error": "invalid_client"]) }
     let scope = JSON.string(body["scope"] ?? "payments")
-    let claims = JSONObject(values: [
-      "client_id": BankCatalog.clientID, "scope": scope, "exp": bank.now / 1000 + 3600,
-      "jti": bank.uuid(),
-    ])
+    let claims: JSONObject = [
+      "client_id": BankCatalog.clientID.json, "scope": scope, "exp": (bank.now / 1000 + 3600).json,
+      "jti": bank.uuid().json,
+    ]
     let token = WebToken.sign(claims).json
     let answer: JSONObject = [
       "access_token": token, "expires_in": 3600, "token_type": "Bearer", "scope": scope,
@@ -343,8 +343,8 @@ struct BankHTTP {
     }
     let returned = try BankPages(bank: bank).takeReturn(state: state).found()
     let kind = returned.kind
-    let resource = JSONObject(values: ["type": kind.rawValue, kind.parameter: returned.id])
-    return (200, ["resource": resource.json])
+    let resource: JSON = ["type": kind.rawValue.json, kind.parameter: returned.id.json]
+    return (200, ["resource": resource])
   }
 
   /// Returns the address of a payment's hosted page; nil if its creation asked for none.
@@ -359,10 +359,10 @@ struct BankHTTP {
 
   /// Returns a token for one resource, valid for 15 minutes (TrueLayer/README, 1.3).
   private func resourceToken(_ id: String) -> String {
-    let claims = JSONObject(values: [
-      "client_id": BankCatalog.clientID, "jti": id, "nbf": bank.now / 1000,
-      "exp": bank.now / 1000 + 900,
-    ])
+    let claims: JSONObject = [
+      "client_id": BankCatalog.clientID.json, "jti": id.json, "nbf": (bank.now / 1000).json,
+      "exp": (bank.now / 1000 + 900).json,
+    ]
     return WebToken.sign(claims)
   }
 

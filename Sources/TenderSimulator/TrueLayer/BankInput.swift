@@ -55,25 +55,25 @@ struct BankInput {
   static func shown(_ id: String) -> JSON {
     let input = known[id] ?? BankInput(label: id)
     guard input.options.isEmpty else {
-      let options = input.options.map { option in
-        JSONObject(values: [
-          "id": option.id, "display_text": ["default": .string(option.label)] as JSON,
-          "search_aliases": option.aliases,
-        ])
+      let options: [JSON] = input.options.map { option in
+        [
+          "id": option.id.json, "display_text": ["default": option.label.json],
+          "search_aliases": option.aliases.json,
+        ]
       }
-      return JSONObject(values: [
-        "type": "select", "id": id, "mandatory": true,
-        "display_text": ["default": .string(input.label)] as JSON, "options": options,
-      ]).json
+      return [
+        "type": "select", "id": id.json, "mandatory": true,
+        "display_text": ["default": input.label.json], "options": options.json,
+      ]
     }
-    let label = JSONObject(values: ["key": id + ".label", "default": input.label])
-    return JSONObject(values: [
-      "type": input.hasImage ? "text_with_image" : "text", "id": id, "mandatory": true,
-      "display_text": label, "format": input.format, "sensitive": input.isSensitive,
-      "min_length": input.lengths.lowerBound, "max_length": input.lengths.upperBound,
+    return [
+      "type": input.hasImage ? "text_with_image" : "text", "id": id.json, "mandatory": true,
+      "display_text": ["key": (id + ".label").json, "default": input.label.json],
+      "format": input.format.json, "sensitive": input.isSensitive.json,
+      "min_length": input.lengths.lowerBound.json, "max_length": input.lengths.upperBound.json,
       "regexes": input.format == "iban" ? [lettersAndDigits] : [],
       "image": input.hasImage ? image : nil,
-    ]).json
+    ]
   }
 
   private static let lettersAndDigits: JSON = [

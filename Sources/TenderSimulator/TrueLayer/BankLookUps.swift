@@ -29,8 +29,7 @@ struct BankLookUps {
       items.append(.object(screens.shown(mandate, toClient: true)))
     }
     let last = rest.count > limit ? rest.prefix(limit).last?.id : nil
-    let pagination = JSONObject(values: ["next_cursor": last])
-    return JSONObject(values: ["items": items, "pagination": pagination])
+    return ["items": items.json, "pagination": ["next_cursor": last?.json]]
   }
 
   /// Returns whether a mandate allows an amount now: at most the limit of one payment.
@@ -46,7 +45,7 @@ struct BankLookUps {
       throw .state
     }
     let isAllowed = constraints.allows(amount, at: bank.now)
-    return JSONObject(values: ["confirmed": isAllowed, "confirmed_at": bank.time])
+    return ["confirmed": isAllowed.json, "confirmed_at": bank.time.json]
   }
 
   /// Returns the used part of a mandate's limits.
@@ -56,11 +55,11 @@ struct BankLookUps {
     var periods: JSONObject = [:]
     for limit in constraints.limits {
       let (start, end, used) = try bank.used(limit, of: mandate)
-      let period = JSONObject(values: [
-        "period_alignment": limit.alignment, "maximum_available_amount": limit.amount,
-        "current_amount": used, "start_date": Self.day(start), "end_date": Self.day(end - 1),
-      ])
-      periods[limit.period] = period.json
+      periods[limit.period] = [
+        "period_alignment": limit.alignment.json, "maximum_available_amount": limit.amount.json,
+        "current_amount": used.json, "start_date": Self.day(start).json,
+        "end_date": Self.day(end - 1).json,
+      ]
     }
     shown["periodic_limits"] = .object(periods)
     return shown
@@ -85,20 +84,18 @@ struct BankLookUps {
 
   /// Returns a bank alone, or as in a search, with the requirements of each scheme.
   func provider(_ candidate: BankCatalog.Bank, inSearch: Bool = false) -> JSONObject {
-    let schemes = candidate.schemes.map { scheme in
-      let requirements = inSearch ? [requirement(of: candidate)] : nil
-      return JSONObject(values: ["id": scheme, "requirements": requirements])
+    let schemes: [JSON] = candidate.schemes.map { scheme in
+      ["id": scheme.json, "requirements": inSearch ? [requirement(of: candidate)] : nil]
     }
     var sweeping: JSONObject = ["release_channel": "general_availability"]
     sweeping["availability"] = screens.availability(of: candidate)
     var transfer = sweeping
     transfer["schemes"] = schemes.json
-    let capabilities = JSONObject(values: [
-      "payments": JSONObject(values: ["bank_transfer": transfer]),
-      "mandates": candidate.allowsMandates ? JSONObject(values: ["vrp_sweeping": sweeping]) : nil,
-    ])
     var shown = screens.face(of: candidate)
-    shown["capabilities"] = capabilities.json
+    shown["capabilities"] = [
+      "payments": ["bank_transfer": transfer.json],
+      "mandates": candidate.allowsMandates ? ["vrp_sweeping": sweeping.json] : nil,
+    ]
     return shown
   }
 

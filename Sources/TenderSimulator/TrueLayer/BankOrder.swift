@@ -107,8 +107,8 @@ struct BankOrder: Equatable, BookedValue {
 
   private func shown(_ selection: BankSelection) -> JSON {
     var shown = choice
-    shown["provider_id"] = selection.bank.map(JSON.string)
-    shown["scheme_id"] = selection.scheme.map(JSON.string)
+    shown["provider_id"] = selection.bank?.json
+    shown["scheme_id"] = selection.scheme?.json
     if let branch = selection.branch, choice["branch_selection"]?["branch_id"] == nil {
       shown["branch_selection"] = ["type": "user_selected", "branch_id": .string(branch)]
     }
@@ -135,7 +135,7 @@ struct BankOrder: Equatable, BookedValue {
         shown["reference"] = .string(String(id.filter { $0 != "-" }.prefix(18)).uppercased())
       }
     }
-    shown["metadata"] = metadata.map(JSON.object)
+    shown["metadata"] = metadata?.json
     shown["sub_merchants"] = body["sub_merchants"]
     return shown
   }
@@ -205,14 +205,14 @@ struct BankConstraints {
   var shown: JSONObject {
     var periods: JSONObject = [:]
     for limit in limits {
-      periods[limit.period] =
-        JSONObject(values: [
-          "maximum_amount": limit.amount, "period_alignment": limit.alignment,
-        ]).json
+      periods[limit.period] = [
+        "maximum_amount": limit.amount.json, "period_alignment": limit.alignment.json,
+      ]
     }
-    return JSONObject(values: [
-      "valid_from": validFrom.map(Timestamp.text), "valid_to": validTo.map(Timestamp.text),
-      "maximum_individual_amount": most, "periodic_limits": periods,
-    ])
+    return [
+      "valid_from": validFrom.map { Timestamp.text($0).json },
+      "valid_to": validTo.map { Timestamp.text($0).json }, "maximum_individual_amount": most.json,
+      "periodic_limits": periods.json,
+    ]
   }
 }

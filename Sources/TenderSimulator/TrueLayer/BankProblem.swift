@@ -59,14 +59,14 @@ struct BankProblem: Error {
   }
 
   func answer(traceID: String) -> HTTPResponse {
-    let body = JSONObject(values: [
-      "type": "https://docs.truelayer.com/docs/error-types#\(name)", "title": title,
-      "status": status, "trace_id": traceID, "detail": detail,
-      "errors": errors.members.isEmpty ? nil : errors,
-    ])
+    let body: JSON = [
+      "type": "https://docs.truelayer.com/docs/error-types#\(name)".json, "title": title.json,
+      "status": status.json, "trace_id": traceID.json, "detail": detail.json,
+      "errors": errors.members.isEmpty ? nil : errors.json,
+    ]
     return HTTPResponse(
       status: status,
-      body: Array(JSONWriter.text(body.json).utf8),
+      body: Array(JSONWriter.text(body).utf8),
       fields: ["content-type": "application/problem+json; charset=UTF-8", "tl-trace-id": traceID]
     )
   }

@@ -68,7 +68,7 @@ struct BankResource: Equatable, BookedPart {
     book.needed("order", &order)
     book.member("selection", &selection)
     var entered: JSONObject = [:]
-    for status in Status.allCases { entered[status.rawValue] = times[status].map(JSON.integer) }
+    for status in Status.allCases { entered[status.rawValue] = times[status]?.json }
     book.member("times", &entered)
     for member in entered.members {
       if let status = Status(rawValue: member.key) { times[status] = member.value.boundedNumber }

@@ -57,24 +57,23 @@ struct BankScreens {
   ]
 
   func created(_ resource: BankResource, token: String) -> JSONObject {
-    let user = JSONObject(values: ["id": resource.userID])
-    let answer = JSONObject(values: ["id": resource.id, "user": user, "resource_token": token])
+    let answer: JSONObject = [
+      "id": resource.id.json, "user": ["id": resource.userID.json], "resource_token": token.json,
+    ]
     return JSONObject(answer.members + progress(resource).members)
   }
 
   func progress(_ resource: BankResource) -> JSONObject {
-    JSONObject(values: [
-      "status": resource.status, "failure_stage": resource.failure?.stage,
-      "failure_reason": resource.failure?.reason,
-      "authorization_flow": actions(resource).map { JSONObject(values: ["actions": $0]) },
-    ])
+    [
+      "status": resource.status.json, "failure_stage": resource.failure?.stage.json,
+      "failure_reason": resource.failure?.reason.json,
+      "authorization_flow": actions(resource).map { ["actions": $0] },
+    ]
   }
 
   private func flow(_ resource: BankResource) -> JSON? {
     resource.flow.map { flow in
-      JSONObject(values: [
-        "actions": actions(resource), "configuration": flow.capabilities.given,
-      ]).json
+      ["actions": actions(resource), "configuration": flow.capabilities.given.json]
     }
   }
 
@@ -94,25 +93,25 @@ struct BankScreens {
     case .providerSelection:
       next["providers"] = .array(resource.banks.map { shown($0, resource.kind) })
     case .branchSelection:
-      let branches = (chosen?.branches ?? []).map { branch in
-        JSONObject(values: ["id": branch.id, "display_name": branch.name])
+      let branches: [JSON] = (chosen?.branches ?? []).map { branch in
+        ["id": branch.id.json, "display_name": branch.name.json]
       }
-      next["branches"] = branches.json
+      next["branches"] = .array(branches)
     case .schemeSelection:
-      let schemes = (chosen?.schemes ?? []).enumerated().map { index, id in
-        JSONObject(values: ["id": id, "recommended": index == 0])
+      let schemes: [JSON] = (chosen?.schemes ?? []).enumerated().map { index, id in
+        ["id": id.json, "recommended": (index == 0).json]
       }
-      next["schemes"] = schemes.json
+      next["schemes"] = .array(schemes)
     case .userAccountSelection:
-      let provider = JSONObject(values: [
-        "id": BankCatalog.savedBank,
-        "display_name": BankCatalog.bank(BankCatalog.savedBank)?.name ?? "",
-      ])
-      let account = JSONObject(values: [
-        "id": BankCatalog.savedAccount, "provider": provider,
-        "masked_account_identifier": "******01", "last_used_at": bank.time,
-      ])
-      next["user_accounts"] = [account.json]
+      let provider: JSON = [
+        "id": BankCatalog.savedBank.json,
+        "display_name": BankCatalog.bank(BankCatalog.savedBank)?.name.json ?? "",
+      ]
+      let account: JSON = [
+        "id": BankCatalog.savedAccount.json, "provider": provider,
+        "masked_account_identifier": "******01", "last_used_at": bank.time.json,
+      ]
+      next["user_accounts"] = [account]
     case .consent: next = JSONObject(next.members + consent(chosen, resource.kind).members)
     case .form(let page):
       let ids = chosen.map { $0.forms.indices.contains(page) ? $0.forms[page] : [] } ?? []
@@ -120,10 +119,10 @@ struct BankScreens {
     case .redirect:
       let session = flow.session ?? ""
       let begin = flow.shownAt / 1000
-      let claims = JSONObject(values: [
-        "jti": session, "scope": "pay-mock-connect-api", "nbf": begin, "exp": begin + 3600,
-        "iss": pages, "aud": pages,
-      ])
+      let claims: JSONObject = [
+        "jti": session.json, "scope": "pay-mock-connect-api", "nbf": begin.json,
+        "exp": (begin + 3600).json, "iss": pages.json, "aud": pages.json,
+      ]
       next["uri"] = .string("\(pages)/login/\(session)#token=\(WebToken.sign(claims))")
     case .wait: next["display_message"] = ["default": "Confirm in your bank's app"]
     case .working: break
@@ -146,7 +145,7 @@ struct BankScreens {
         "optional_scopes": ["balance"],
       ]
     }
-    return JSONObject(values: ["subsequent_action_hint": hint, "requirements": requirements])
+    return ["subsequent_action_hint": hint.json, "requirements": requirements.json]
   }
 
   private func shown(_ candidate: BankCatalog.Bank, _ kind: BankOrder.Kind) -> JSON {
@@ -161,10 +160,11 @@ struct BankScreens {
 
   /// The bank's name and pictures.
   func face(of candidate: BankCatalog.Bank) -> JSONObject {
-    JSONObject(values: [
-      "id": candidate.id, "display_name": candidate.name, "icon_uri": pages + "/icon.svg",
-      "logo_uri": pages + "/logo.svg", "bg_color": "#FFFFFF", "country_code": candidate.country,
-    ])
+    [
+      "id": candidate.id.json, "display_name": candidate.name.json,
+      "icon_uri": (pages + "/icon.svg").json, "logo_uri": (pages + "/logo.svg").json,
+      "bg_color": "#FFFFFF", "country_code": candidate.country.json,
+    ]
   }
 
   func availability(of candidate: BankCatalog.Bank) -> JSON {

@@ -54,18 +54,20 @@ struct BankStatements {
 
   private func shown(_ account: BankAccount) throws(BankProblem) -> JSONObject {
     let balance = try bank.balance(of: account)
-    return JSONObject(values: [
-      "id": account.id, "currency": account.currency, "account_identifiers": account.identifiers,
-      "available_balance_in_minor": balance.available,
-      "current_balance_in_minor": balance.current, "account_holder_name": BankAccount.holder,
-    ])
+    return [
+      "id": account.id.json, "currency": account.currency.json,
+      "account_identifiers": account.identifiers.json,
+      "available_balance_in_minor": balance.available.json,
+      "current_balance_in_minor": balance.current.json,
+      "account_holder_name": BankAccount.holder.json,
+    ]
   }
 
   private func terms(_ body: JSONObject, _ account: BankAccount) -> JSONObject {
-    JSONObject(values: [
-      "currency": account.currency, "max_amount_in_minor": body["max_amount_in_minor"],
+    [
+      "currency": account.currency.json, "max_amount_in_minor": body["max_amount_in_minor"],
       "frequency": body["frequency"], "destination": BankCatalog.businessAccount,
-    ])
+    ]
   }
 
   // MARK: Transactions
@@ -104,12 +106,13 @@ struct BankStatements {
     var source = BankScreens.source
     source["id"] = .string(payment.userID)
     source["user_id"] = .string(payment.userID)
-    return JSONObject(values: [
-      "type": "merchant_account_payment", "id": Self.transactionID(payment.id),
-      "currency": payment.order.currency, "amount_in_minor": payment.order.amount,
-      "status": "settled", "settled_at": Timestamp.microseconds(time), "payment_source": source,
-      "payment_id": payment.id, "metadata": payment.order.metadata,
-    ])
+    return [
+      "type": "merchant_account_payment", "id": Self.transactionID(payment.id).json,
+      "currency": payment.order.currency.json, "amount_in_minor": payment.order.amount.json,
+      "status": "settled", "settled_at": Timestamp.microseconds(time).json,
+      "payment_source": source.json, "payment_id": payment.id.json,
+      "metadata": payment.order.metadata?.json,
+    ]
   }
 
   private func transaction(_ transfer: BankTransfer) -> JSONObject? {
@@ -129,7 +132,7 @@ struct BankStatements {
       shown["payment_id"] = .string(transfer.payment)
       shown["beneficiary"] = .object(payee)
       shown["reference"] = nil
-      shown["scheme_id"] = BankCatalog.schemes(transfer.currency).last.map(JSON.string)
+      shown["scheme_id"] = BankCatalog.schemes(transfer.currency).last?.json
     }
     let isInternal = shown["beneficiary"]?["type"] == "business_account"
     shown["context_code"] = isInternal ? "internal" : "withdrawal"
@@ -191,11 +194,11 @@ struct BankStatements {
       payee["user"] = ["id": .string(userID)]
       payee["provider_selection"] = nil
     }
-    let shownUser = JSONObject(values: ["id": userID])
-    let shown = JSONObject(values: [
-      "merchant_account_id": account.id, "beneficiary": payee, "scheme_id": scheme,
-      "sub_merchants": body["sub_merchants"], "user": user.map { _ in shownUser },
-    ])
+    let shownUser: JSON = ["id": userID.json]
+    let shown: JSONObject = [
+      "merchant_account_id": account.id.json, "beneficiary": payee.json, "scheme_id": scheme.json,
+      "sub_merchants": body["sub_merchants"], "user": user == nil ? nil : shownUser,
+    ]
     let amount = body["amount_in_minor"]?.boundedNumber ?? 0
     let payout = BankTransfer(
       id: bank.uuid(),
@@ -211,9 +214,7 @@ struct BankStatements {
     )
     try bank.save(payout)
     guard user != nil else { return ["id": .string(payout.id)] }
-    return JSONObject(values: [
-      "id": payout.id, "status": "authorization_required", "user": shownUser,
-    ])
+    return ["id": payout.id.json, "status": "authorization_required", "user": shownUser]
   }
 
   // MARK: Signup+

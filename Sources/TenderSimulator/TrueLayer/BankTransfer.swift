@@ -73,13 +73,13 @@ struct BankTransfer: Booked {
   /// The refund or payout in a look-up's answer.
   func shown(at now: Int) -> JSONObject {
     let status = status(at: now)
-    var shown = JSONObject(values: [
-      "id": id, "amount_in_minor": amount, "currency": currency, "status": status.rawValue,
-      "created_at": Timestamp.microseconds(created),
-    ])
+    var shown: JSONObject = [
+      "id": id.json, "amount_in_minor": amount.json, "currency": currency.json,
+      "status": status.rawValue.json, "created_at": Timestamp.microseconds(created).json,
+    ]
     for member in payout?.members ?? [] { shown[member.key] = member.value }
     if !isPayout { shown["reference"] = .string(reference) }
-    shown["metadata"] = metadata.map(JSON.object)
+    shown["metadata"] = metadata?.json
     if status == .executed || status == .failed && course == .returned {
       shown["executed_at"] = .string(Timestamp.microseconds(ended))
     }

@@ -165,10 +165,11 @@ struct BankWorld {
     shown += transfers.filter(\.isPayout).map { entry("payout", $0) }
     for account in try accounts() where name == nil || name == account.id {
       let balance = try balance(of: account)
-      let entry = JSONObject(values: [
-        "kind": "merchant_account", "id": account.id, "status": "open", "amount": balance.current,
-        "currency": account.currency, "available": balance.available,
-      ])
+      let entry: JSONObject = [
+        "kind": "merchant_account", "id": account.id.json, "status": "open",
+        "amount": balance.current.json, "currency": account.currency.json,
+        "available": balance.available.json,
+      ]
       shown.append(entry)
     }
     return shown
@@ -178,21 +179,22 @@ struct BankWorld {
     let order = resource.order
     let returned = refunds.filter { $0.status(at: now) == .executed }.reduce(0) { $0 + $1.amount }
     let isPayment = resource.kind == .payment
-    return JSONObject(values: [
-      "kind": resource.kind.rawValue, "id": resource.id, "status": resource.status,
-      "reference": order.metadata?.text("reference"), "failure": resource.failure?.reason,
-      "currency": order.currency, "amount": isPayment ? order.amount : nil,
-      "captured": isPayment ? resource.times[.executed] == nil ? 0 : order.amount : nil,
-      "returned": isPayment ? returned : nil,
-      "operations": isPayment ? refunds.map { entry("refund", $0) } : nil,
-    ])
+    return [
+      "kind": resource.kind.rawValue.json, "id": resource.id.json, "status": resource.status.json,
+      "reference": order.metadata?.text("reference")?.json,
+      "failure": resource.failure?.reason.json, "currency": order.currency.json,
+      "amount": isPayment ? order.amount.json : nil,
+      "captured": isPayment ? resource.times[.executed] == nil ? 0 : order.amount.json : nil,
+      "returned": isPayment ? returned.json : nil,
+      "operations": isPayment ? refunds.map { entry("refund", $0) }.json : nil,
+    ]
   }
 
   private func entry(_ kind: String, _ transfer: BankTransfer) -> JSONObject {
-    JSONObject(values: [
-      "kind": kind, "id": transfer.id, "status": transfer.status(at: now).rawValue,
-      "amount": transfer.amount, "currency": transfer.currency,
-    ])
+    [
+      "kind": kind.json, "id": transfer.id.json, "status": transfer.status(at: now).rawValue.json,
+      "amount": transfer.amount.json, "currency": transfer.currency.json,
+    ]
   }
 
   /// Returns the public key of an id: that of the simulator, of the ledger, or of a client.

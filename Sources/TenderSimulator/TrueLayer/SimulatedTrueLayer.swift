@@ -7,10 +7,10 @@ package struct SimulatedTrueLayer: SimulatedProvider {
   package var name: ProviderName { ProviderName("truelayer") }
 
   package var section: JSONObject {
-    JSONObject(values: [
-      "client_id": BankCatalog.clientID, "client_secret": BankCatalog.clientSecret,
-      "key_id": BankCatalog.keyID, "private_key": BankCatalog.privateKey,
-    ])
+    [
+      "client_id": BankCatalog.clientID.json, "client_secret": BankCatalog.clientSecret.json,
+      "key_id": BankCatalog.keyID.json, "private_key": BankCatalog.privateKey.json,
+    ]
   }
 
   /// Adds a signing key of the ledger, which is made on first use, and the merchant accounts.

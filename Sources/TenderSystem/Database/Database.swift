@@ -151,7 +151,7 @@ package final class Database: @unchecked Sendable {
   private static func resolved(_ path: String) -> String {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
     let folder = slash == path.startIndex ? "/" : String(path[..<slash])
-    return FileGuard.real(folder).map { $0 + path[slash...] } ?? path
+    return FileGuard.real(folder).map { $0 + String(path[slash...]) } ?? path
   }
 
   /// Refuses a file that holds a table, index, view or trigger that is not among `known`.

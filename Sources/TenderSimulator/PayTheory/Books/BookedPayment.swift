@@ -67,12 +67,12 @@ struct BookedPayment: Booked {
     var entry = terms.shown("payment", receipt, row.status.rawValue)
     entry["captured"] = .integer(charged)
     entry["returned"] = .integer(isReturned(at: now) ? charged : voided + refunded)
-    entry["failure"] = failure.map(JSON.string)
+    entry["failure"] = failure?.json
     entry["operations"] = .array(
       operations.map { operation in
         let kind = operation.refund == nil ? "void" : "refund"
         let id = operation.refund ?? operation.replacement
-        return JSONObject(values: ["kind": kind, "amount": operation.amount, "id": id]).json
+        return ["kind": kind.json, "amount": operation.amount.json, "id": id?.json]
       }
     )
     return entry
@@ -167,19 +167,20 @@ struct BookedRow {
   ]
 
   var graphQL: JSONObject {
-    JSONObject(values: [
-      "transaction_id": id, "status": status.rawValue, "transaction_type": type.rawValue,
-      "transaction_date": Timestamp.preciseText(at), "gross_amount": gross,
-      "net_amount": gross - fees, "fees": fees, "fee_mode": payment.terms.feeMode,
-      "currency": "USD", "reference": payment.terms.reference,
-      "account_code": payment.terms.accountCode, "refunded_amount": refunded,
-      "merchant_uid": PayTheoryCatalog.merchantUID, "is_settled": false,
-      "metadata": JSONWriter.text(payment.terms.metadata.json),
-      "failure_reasons": [payment.failure].compactMap(\.self),
-      "payment_method": payment.method.graphQL, "updated_row_at": Timestamp.preciseText(at),
-      "parent_id": parent, "authorization_id": payment.authorization,
+    [
+      "transaction_id": id.json, "status": status.rawValue.json,
+      "transaction_type": type.rawValue.json, "transaction_date": Timestamp.preciseText(at).json,
+      "gross_amount": gross.json, "net_amount": (gross - fees).json, "fees": fees.json,
+      "fee_mode": payment.terms.feeMode.json, "currency": "USD",
+      "reference": payment.terms.reference.json, "account_code": payment.terms.accountCode.json,
+      "refunded_amount": refunded.json, "merchant_uid": PayTheoryCatalog.merchantUID.json,
+      "is_settled": false, "metadata": JSONWriter.text(payment.terms.metadata.json).json,
+      "failure_reasons": payment.failure.map { [$0.json] } ?? [],
+      "payment_method": payment.method.graphQL.json,
+      "updated_row_at": Timestamp.preciseText(at).json, "parent_id": parent?.json,
+      "authorization_id": payment.authorization?.json,
       "dispute_status": payment.isDisputed ? "INQUIRY" : nil,
-      "ach_return_details": status == .returned ? Self.returnDetails : nil,
-    ])
+      "ach_return_details": status == .returned ? Self.returnDetails.json : nil,
+    ]
   }
 }

@@ -23,10 +23,10 @@ struct BookedTerms: BookedPart {
 
   /// An entry of these terms for a person to read.
   func shown(_ kind: String, _ id: String, _ status: String) -> JSONObject {
-    JSONObject(values: [
-      "kind": kind, "id": id, "reference": reference, "status": status, "amount": amount,
-      "currency": "USD",
-    ])
+    [
+      "kind": kind.json, "id": id.json, "reference": reference.json, "status": status.json,
+      "amount": amount.json, "currency": "USD",
+    ]
   }
 
   /// The fee for a part of the amount, in cents.
@@ -89,14 +89,16 @@ struct BookedMethod: Booked {
 
   /// Its `PaymentMethodToken` of the published schema. The payor is a member (PayTheory/README, 6.4).
   var graphQL: JSONObject {
-    JSONObject(values: [
-      "payment_method_id": id, "payment_type": type, "card_brand": type == .card ? brand : nil,
-      "last_four": lastFour, "exp_date": expiration, "barcode_id": barcode,
-      "is_active": isActive, "merchant_uid": PayTheoryCatalog.merchantUID,
-      "payor": JSONObject(values: [
-        "payor_id": payor, "full_name": payorName, "email": email, "phone": phone,
-      ]),
-    ])
+    [
+      "payment_method_id": id.json, "payment_type": type.json,
+      "card_brand": type == .card ? brand.json : nil, "last_four": lastFour.json,
+      "exp_date": expiration.json, "barcode_id": barcode?.json, "is_active": isActive.json,
+      "merchant_uid": PayTheoryCatalog.merchantUID.json,
+      "payor": [
+        "payor_id": payor.json, "full_name": payorName?.json, "email": email?.json,
+        "phone": phone?.json,
+      ],
+    ]
   }
 }
 
@@ -170,16 +172,17 @@ struct BookedAuthorization: Booked {
   }
 
   var graphQL: JSONObject {
-    JSONObject(values: [
-      "authorization_id": id, "status": state, "authorization_date": Timestamp.preciseText(at),
-      "expiration_date": Timestamp.preciseText(expiresAt), "amount": terms.amount,
-      "fees": terms.fee, "fee_mode": terms.feeMode, "currency": "USD",
-      "reference": terms.reference, "account_code": terms.accountCode,
-      "merchant_uid": PayTheoryCatalog.merchantUID,
-      "metadata": JSONWriter.text(terms.metadata.json), "payment_method": method.graphQL,
-      "failure_reasons": failure.map { [$0] }, "captured_amount": captured,
-      "transaction_id": capture,
-    ])
+    [
+      "authorization_id": id.json, "status": state.json,
+      "authorization_date": Timestamp.preciseText(at).json,
+      "expiration_date": Timestamp.preciseText(expiresAt).json, "amount": terms.amount.json,
+      "fees": terms.fee.json, "fee_mode": terms.feeMode.json, "currency": "USD",
+      "reference": terms.reference.json, "account_code": terms.accountCode.json,
+      "merchant_uid": PayTheoryCatalog.merchantUID.json,
+      "metadata": JSONWriter.text(terms.metadata.json).json, "payment_method": method.graphQL.json,
+      "failure_reasons": failure.map { [$0.json] }, "captured_amount": captured?.json,
+      "transaction_id": capture?.json,
+    ]
   }
 }
 
@@ -213,10 +216,11 @@ struct BookedBarcode: Booked {
   }
 
   var graphQL: JSONObject {
-    JSONObject(values: [
-      "barcode_id": id, "amount": amount, "fees": PayTheoryCatalog.barcodeFee, "barcode_url": url,
-      "expiration_date": String(Timestamp.text(lastDay).prefix(10)), "reference": reference,
-      "full_name": name, "email_or_phone": contact, "merchant_uid": PayTheoryCatalog.merchantUID,
-    ])
+    [
+      "barcode_id": id.json, "amount": amount.json, "fees": PayTheoryCatalog.barcodeFee.json,
+      "barcode_url": url.json, "expiration_date": String(Timestamp.text(lastDay).prefix(10)).json,
+      "reference": reference.json, "full_name": name.json, "email_or_phone": contact.json,
+      "merchant_uid": PayTheoryCatalog.merchantUID.json,
+    ]
   }
 }

@@ -1,8 +1,9 @@
+private import Synchronization
 import TenderModel
 
 /// A GraphQL schema, read from its definition language (specification, section 3): scalars,
 /// enumerations, inputs and object types.
-struct GraphQLSchema: Sendable {
+final class GraphQLSchema: Sendable {
   /// A field of an object type, with its arguments. An argument, or a field of an input, has none.
   struct Field: Sendable {
     var name: String
@@ -27,9 +28,9 @@ struct GraphQLSchema: Sendable {
 
   private static let scalars = ["Int", "Float", "String", "Boolean", "ID"]
 
-  /// The definitions by their names. Each is read on demand, since a look-up needs a third of them.
+  /// The definitions by their names. Each is read on demand and once, since a look-up needs a third of them.
   private let texts: [(name: String, text: ArraySlice<UInt8>)]
-  private var known: [String: Definition] = [:]
+  private let known = Mutex<[String: Definition]>([:])
 
   /// Reads a schema's text. Each definition begins a line. Its other lines are indented, or begin with its
   /// closing bracket.
@@ -49,13 +50,12 @@ struct GraphQLSchema: Sendable {
 
   /// Returns a definition; nil if it is missing, or its kind is not supported.
   subscript(_ name: String) -> Definition? {
-    mutating get {
-      if Self.scalars.contains(name) { return .scalar }
+    if Self.scalars.contains(name) { return .scalar }
+    return known.withLock { known in
       if let found = known[name] { return found }
       let text = texts.first { $0.name == name }?.text
-      let found = text.flatMap { Self.read(String(decoding: $0, as: UTF8.self)) }
-      known[name] = found
-      return found
+      known[name] = text.flatMap { Self.read(String(decoding: $0, as: UTF8.self)) }
+      return known[name]
     }
   }
 

@@ -3,7 +3,7 @@ import TenderModel
 /// Validates a document against a schema before its execution, as a server does (specification, section 5).
 /// One unknown field refuses the whole document.
 struct GraphQLValidation {
-  private var schema: GraphQLSchema
+  private let schema: GraphQLSchema
   private let given: JSONObject
   private var declared: [String: GraphQLDocument.Variable] = [:]
   private var used: Set<String> = []
