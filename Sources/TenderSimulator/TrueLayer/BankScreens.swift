@@ -10,14 +10,15 @@ struct BankScreens {
   /// Returns a resource for its reader. Some members are only for the client (TrueLayer/README, 5.5).
   func shown(_ resource: BankResource, toClient: Bool) -> JSONObject {
     let isMandate = resource.kind == .mandate
-    let user = JSONObject(values: ["id": resource.userID])
-    let state = JSONObject(values: [
-      "user": user, "status": resource.status, "authorization_flow": flow(resource),
-      "failure_stage": resource.failure?.stage, "failure_reason": resource.failure?.reason,
-    ])
-    let order = resource.order.shown(resource.id, resource.selection)
     var shown: JSONObject = ["id": .string(resource.id)]
-    for member in order.members + state.members { shown[member.key] = member.value }
+    for member in resource.order.shown(resource.id, resource.selection).members {
+      shown[member.key] = member.value
+    }
+    shown["user"] = ["id": .string(resource.userID)]
+    shown["status"] = .string(resource.status.rawValue)
+    shown["authorization_flow"] = flow(resource)
+    shown["failure_stage"] = resource.failure.map { .string($0.stage.rawValue) }
+    shown["failure_reason"] = resource.failure.map { .string($0.reason) }
     // The published schema requires these two for every reader (OpenAPI, `PaymentSettled`,
     // `GetVRPMandateCommonWithUserDetails`).
     if toClient || isMandate {
