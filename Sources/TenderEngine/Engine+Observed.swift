@@ -30,7 +30,7 @@ extension Engine {
   func observed(
     _ outcome: Outcome,
     of known: Payment
-  ) -> (payment: Payment, warning: String?) {
+  ) throws(Fault) -> (payment: Payment, warning: String?) {
     var payment = known
     let contradiction = contradiction(outcome, known)
     let isPaid = paidAfterAll(outcome, known)
@@ -46,10 +46,10 @@ extension Engine {
       _ operation: Operation,
       to next: Operation.State,
       _ change: (inout Operation) -> Void
-    ) {
+    ) throws(Fault) {
       guard operation.state != next.kept, !operation.isUnknown else { return }
       if operation.state.allows(next) {
-        try? payment.move(operation.sequence, .observe, to: next.kept, at: now, change)
+        try payment.move(operation.sequence, .observe, to: next.kept, at: now, change)
       } else if operation.state.name != next.name {
         warning =
           warning
@@ -60,21 +60,21 @@ extension Engine {
     // This journal voided the payment itself. A look-up does not change that.
     let isEnded = state.status.end == .cancelled
     if let said = outcome.state, !isEnded {
-      move(target, to: said) { operation in
+      try move(target, to: said) { operation in
         guard said.name != .returned else { return }
         operation.result = outcome.result
         operation.fault = outcome.fault?.kind == .pending ? nil : outcome.fault
       }
     }
-    if isPaid != nil { try? payment.markSeenPaid() }
+    if isPaid != nil { try payment.markSeenPaid() }
     for refund in outcome.refunds {
       guard let own = known.reversals.first(where: { $0.id == refund.id }),
         refund.amount == nil || refund.amount == own.effectiveAmount
       else { continue }
-      move(own, to: refund.state) { ($0.result, $0.fault) = (refund.result, refund.fault) }
+      try move(own, to: refund.state) { ($0.result, $0.fault) = (refund.result, refund.fault) }
     }
     if (payment[target.sequence] ?? target).dispute != outcome.dispute {
-      try? payment.change(target.sequence) {
+      try payment.change(target.sequence) {
         $0.result[Operation.dispute] = outcome.dispute.map(JSON.string)
       }
     }

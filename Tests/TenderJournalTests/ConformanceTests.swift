@@ -70,7 +70,14 @@ import Testing
       $0.id = "pt-1"
       $0.result = ["z": 1, "a": ["b": .null]]
       $0.fingerprints = ["instrument": "x"]
-      $0.fault = Fault(.declined, code: "c", "m", hint: "h", result: ["r": true])
+      $0.fault = Fault(
+        .declined,
+        code: "c",
+        cause: .seenPaid,
+        "m",
+        hint: "h",
+        result: ["r": true]
+      )
     }
     (written.lastFour, written.brand) = ("1111", "VISA")
     var refund = Operation(.refund, amount: 300, at: clock.now)
@@ -94,6 +101,7 @@ import Testing
       #expect(OperationRow.values(one).values == OperationRow.values(other).values)
       #expect(one.row == other.row)
     }
+    #expect(found.charge.fault?.cause == .seenPaid)
     #expect(found.charge.result.members.map(\.key) == ["z", "a"])
     #expect(found[2]?.preparation == refund.preparation)
     #expect(found[2]?.number == 1)
