@@ -147,7 +147,7 @@ extension SQLiteJournal {
     var taken = payment
     (taken.row, taken.version) = (0, max(1, payment.version))
     if let there = try self.payment(payment.key) {
-      guard let merged = there.merged(with: payment) else { throw .taken(payment) }
+      guard let merged = there.merged(with: payment) else { throw .taken(payment, over: there) }
       guard !PaymentRow.isSame(merged, there) else { return false }
       taken = merged
       taken.version = there.version + 1
@@ -317,11 +317,15 @@ extension SQLiteJournal {
 
 extension Fault {
   /// An imported payment's place belongs to another payment.
-  package static func taken(_ payment: Payment) -> Fault {
-    .conflict(
+  package static func taken(_ payment: Payment, over there: Payment) -> Fault {
+    let difference =
+      there.currency != payment.currency
+      ? "in another currency"
+      : there.merchant != payment.merchant ? "of another merchant" : "with other content"
+    return .conflict(
       "import_conflict",
       "\(payment.reference.quotedForMessage) (\(payment.provider.text), \(payment.env.rawValue)) is in the "
-        + "journal with other content",
+        + "journal \(difference)",
       "nothing was changed; compare: tender journal show \(payment.shellReference)"
     )
   }

@@ -371,6 +371,16 @@ import Testing
     var another = attempts(3)
     another.append(Operation(.refund, amount: 2, at: clock.now))
     #expect(code { _ = try journal.take(another, []) } == "import_conflict")
+    // An attempt in another currency, or of another merchant, is another one.
+    for known in [attempts(3), refunded] {
+      var foreign = known
+      foreign.currency = Currency(code: "EUR")
+      let refusal = #expect(throws: Fault.self) { _ = try journal.take(foreign, []) }
+      #expect(refusal?.message.hasSuffix("in the journal in another currency") == true)
+      foreign = known
+      foreign.merchant = "other"
+      #expect(code { _ = try journal.take(foreign, []) } == "import_conflict")
+    }
     #expect(
       try journal.payments(matching: "r-2", filter: PaymentFilter()).map(\.row) == [found.row]
     )
