@@ -108,13 +108,17 @@ extension SQLiteJournal {
     let before = try found(payment, over: payment.version - 1)
     let redacted = payment.redacted(by: redactor)
     var drafts: [Draft] = []
-    let known = payment.operations.map(\.row)
+    let known = Set(payment.operations.map(\.row))
+    let stored = (before?.operations ?? []).map { ($0.number("row") ?? 0, $0) }
+    let rows = Dictionary(stored) { first, _ in first }
     for operation in redacted.operations {
-      // An operation that was set aside before it had a row has one now.
-      let own = before?.operations.first {
-        $0.number("row") == operation.row
-          || operation.row == 0 && $0.number("sequence") == operation.sequence
-            && !known.contains($0.number("row") ?? 0)
+      var own = rows[operation.row]
+      if own == nil, operation.row == 0 {
+        // An operation that was set aside before it had a row has one now.
+        own =
+          stored.first { row, values in
+            values.number("sequence") == operation.sequence && !known.contains(row)
+          }?.1
       }
       let isChanged = own == nil || payment.changed.contains(operation.sequence)
       if own == nil, lines == nil { try checkKey(of: operation, payment) }

@@ -384,6 +384,35 @@ import Testing
     #expect(
       try journal.payments(matching: "r-2", filter: PaymentFilter()).map(\.row) == [found.row]
     )
+    // A later attempt may be in another currency.
+    refunded.append(attempts(1).charge)
+    refunded.currency = Currency(code: "EUR")
+    #expect(try journal.take(refunded, []))
+    #expect(try journal.payment("A")?.currency?.code == "EUR")
+  }
+
+  @Test func `writes a payment with many refunds in a time that grows with them`() throws {
+    let journal = try journal(.sqlite)
+    var payments: [Int: Payment] = [:]
+    for count in [500, 2000] {
+      let made = payment("R\(count)")
+      let refunds = (1...count).map { number in
+        var refund = Operation(.refund, amount: 0, at: clock.now)
+        (refund.sequence, refund.number, refund.state) = (number + 1, number, .succeeded)
+        return refund
+      }
+      #expect(try journal.take(made.with(made.operations + refunds), []))
+      payments[count] = try journal.payment("R\(count)")
+    }
+    var time = 0
+    try Growth.expectLinear(base: 500) { count in
+      var payment = try #require(payments[count])
+      time += 1
+      try payment.change(1) { $0.result = ["time": .integer(time)] }
+      try journal.update(&payment, note: "seen", .process)
+      payments[count] = payment
+    }
+    #expect(try journal.verify() == [])
   }
 
   /// What is needed to confirm a hold is in no export. Another attempt does not remove it.
