@@ -206,22 +206,20 @@ extension Payment {
     )
   }
 
-  /// The hint of a declined attempt that a look-up showed as paid. The attempt has it from then on.
-  private var paidHint: String {
-    "do not charge it again: \(provider.text) showed it as paid; to look only: "
-      + "tender payment-status \(shellReference)"
-  }
-
   /// Whether a look-up showed the declined attempt as paid.
-  package var wasSeenPaid: Bool { attempt?.fault?.hint == paidHint }
+  package var wasSeenPaid: Bool { attempt?.fault?.cause == .seenPaid }
 
   /// Records that a look-up showed the declined attempt as paid. It stays declined, and is not tried again.
   mutating func markSeenPaid() throws(Fault) {
-    guard let attempt, attempt.state.name == .declined, attempt.fault != nil, !wasSeenPaid else {
-      return
-    }
-    let hint = paidHint
-    try change(attempt.sequence) { $0.fault?.hint = hint }
+    guard let attempt, attempt.state.name == .declined, !wasSeenPaid else { return }
+    // An attempt that an operator resolved has no error yet.
+    var fault =
+      attempt.fault ?? Fault(.declined, code: "declined", "the payment \(name) is declined")
+    fault.cause = .seenPaid
+    fault.hint =
+      "do not charge it again: \(provider.text) showed it as paid; to look only: "
+      + "tender payment-status \(shellReference)"
+    try change(attempt.sequence) { $0.fault = fault }
   }
 
   /// The active refunds that have an amount and no name.

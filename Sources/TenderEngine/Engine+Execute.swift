@@ -138,7 +138,7 @@ extension Engine {
   /// look counted is the result of the refused refund if that is repeated.
   private func checkRefunds(of known: Payment, before draft: Operation) throws(Fault) {
     guard let outcome = try ask(query(of: known, false), known) else { return }
-    let seen = observed(outcome, of: known).payment
+    let seen = try observed(outcome, of: known).payment
     let strange = outcome.refunds.first { refund in
       refund.state.name == .processing && !known.reversals.contains { $0.id == refund.id }
     }
@@ -173,7 +173,14 @@ extension Engine {
     }
     let isEvidence = shown.map { $0.state != nil && contradiction($0, known) == nil } ?? false
     let isPaid = [.succeeded, .processing].contains(shown?.state?.name)
-    if isEvidence ? isPaid : known.wasSeenPaid { throw known.declinedIsPaid }
+    guard isEvidence ? isPaid : known.wasSeenPaid else { return }
+    // The next look-up may have no answer.
+    if isEvidence, let shown, !known.wasSeenPaid {
+      var seen = try observed(shown, of: known).payment
+      let sequence = known.attempt?.sequence ?? 1
+      if seen.wasSeenPaid { try journal.update(&seen, sequence, note: "looked up", .power) }
+    }
+    throw known.declinedIsPaid
   }
 
   /// Checks that an operation has the operator's key, if one was given.
@@ -369,9 +376,9 @@ extension Engine {
   /// Looks at a payment that could not be voided, and records the reason: it may be paid.
   private func recordLook(at payment: inout Payment) {
     guard provider.traits.canLookUp, payment.attempt?.state.action != nil,
-      let outcome = try? ask(query(of: payment, false), payment)
+      let outcome = try? ask(query(of: payment, false), payment),
+      var seen = try? observed(outcome, of: payment).payment
     else { return }
-    var seen = observed(outcome, of: payment).payment
     guard let sequence = seen.changed.max(),
       (try? journal.update(&seen, sequence, note: "looked up", .power)) != nil
     else { return }

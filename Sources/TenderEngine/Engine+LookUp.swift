@@ -65,10 +65,10 @@ extension Engine {
   /// One answer may be wrong, and a recorded loss is never reversed.
   func ask(_ query: LookUp, _ known: Payment) throws(Fault) -> Outcome? {
     guard let first = try provider.lookUp(query) else { return nil }
-    let loss = losses(first, known)
-    guard loss != losses(nil, known) else { return first }
+    let loss = try losses(first, known)
+    guard try loss != losses(nil, known) else { return first }
     let second = try provider.lookUp(query)
-    guard losses(second, known) == loss else {
+    guard try losses(second, known) == loss else {
       throw Fault(
         .providerError,
         code: "answers_differ",
@@ -82,8 +82,9 @@ extension Engine {
 
   /// Returns the losses that a payment would show with an answer: refunded by others, returned by the bank,
   /// and 1 if it ended without money.
-  private func losses(_ outcome: Outcome?, _ known: Payment) -> [Int] {
-    let payment = outcome.map { observed($0, of: known).payment } ?? known
+  private func losses(_ outcome: Outcome?, _ known: Payment) throws(Fault) -> [Int] {
+    let payment =
+      try outcome.map { outcome throws(Fault) in try observed(outcome, of: known).payment } ?? known
     let isOver = payment.state.status.isOver
     return [payment.observed.elsewhere, payment.state.returned, isOver ? 1 : 0]
   }
@@ -157,7 +158,7 @@ extension Engine {
 
   /// Records the payment that a search found. If it shows a loss of money, the payment is looked up first.
   package func take(_ found: Outcome, of known: Payment) throws(Fault) -> Report {
-    losses(found, known) == losses(nil, known)
+    try losses(found, known) == losses(nil, known)
       ? try record(found, known, inWordsOfAttempt: false)
       : try lookUp(known.reference.text, known: known, kind: known.kind)
   }
@@ -169,7 +170,7 @@ extension Engine {
     _ known: Payment,
     inWordsOfAttempt: Bool
   ) throws(Fault) -> Report {
-    var shown = observed(outcome, of: known)
+    var shown = try observed(outcome, of: known)
     let isNews = !shown.payment.changed.isEmpty || !shown.payment.unwritten.isEmpty
     if isNews, provider.owns(known), let lock = try? lock(known.reference) {
       defer { withExtendedLifetime(lock) {} }

@@ -30,7 +30,7 @@ extension Engine {
   func observed(
     _ outcome: Outcome,
     of known: Payment
-  ) -> (payment: Payment, warning: String?) {
+  ) throws(Fault) -> (payment: Payment, warning: String?) {
     var payment = known
     let contradiction = contradiction(outcome, known)
     let isPaid = paidAfterAll(outcome, known)
@@ -46,10 +46,10 @@ extension Engine {
       _ operation: Operation,
       to next: Operation.State,
       _ change: (inout Operation) -> Void
-    ) {
+    ) throws(Fault) {
       guard operation.state != next.kept, !operation.isUnknown else { return }
       if operation.state.allows(next) {
-        try? payment.move(operation.sequence, .observe, to: next.kept, at: now, change)
+        try payment.move(operation.sequence, .observe, to: next.kept, at: now, change)
       } else if operation.state.name != next.name {
         warning =
           warning
@@ -60,31 +60,32 @@ extension Engine {
     // This journal voided the payment itself. A look-up does not change that.
     let isEnded = state.status.end == .cancelled
     if let said = outcome.state, !isEnded {
-      move(target, to: said) { operation in
+      try move(target, to: said) { operation in
         guard said.name != .returned else { return }
         operation.result = outcome.result
         operation.fault = outcome.fault?.kind == .pending ? nil : outcome.fault
       }
     }
-    if isPaid != nil { try? payment.markSeenPaid() }
+    if isPaid != nil { try payment.markSeenPaid() }
+    let reversals = outcome.refunds.isEmpty ? [:] : known.reversalsByID
     for refund in outcome.refunds {
-      guard let own = known.reversals.first(where: { $0.id == refund.id }),
+      guard let own = reversals[refund.id],
         refund.amount == nil || refund.amount == own.effectiveAmount
       else { continue }
-      move(own, to: refund.state) { ($0.result, $0.fault) = (refund.result, refund.fault) }
+      try move(own, to: refund.state) { ($0.result, $0.fault) = (refund.result, refund.fault) }
     }
     if (payment[target.sequence] ?? target).dispute != outcome.dispute {
-      try? payment.change(target.sequence) {
+      try payment.change(target.sequence) {
         $0.result[Operation.dispute] = outcome.dispute?.json
       }
     }
     var seen = seen(outcome, of: target, state)
-    if let strange = strangeRefund(outcome, known) {
+    if let strange = strangeRefund(outcome, known, reversals) {
       // Its sum is not trusted either.
       seen.refunded = nil
       warning = strange
     }
-    warning = lessRefunded(seen, known) ?? warning ?? foreignRefund(outcome, known)
+    warning = lessRefunded(seen, known) ?? warning ?? foreignRefund(outcome, known, reversals)
     let isNews =
       seen.providerStatus != known.observed.providerStatus
       || (seen.refunded ?? 0) > known.observed.refunded
@@ -95,12 +96,14 @@ extension Engine {
   }
 
   /// A warning about a refund of this journal that is shown with another amount.
-  private func strangeRefund(_ outcome: Outcome, _ known: Payment) -> String? {
+  private func strangeRefund(
+    _ outcome: Outcome,
+    _ known: Payment,
+    _ reversals: [String: Operation]
+  ) -> String? {
     for refund in outcome.refunds {
-      guard let amount = refund.amount,
-        let own = known.reversals.first(where: {
-          $0.id == refund.id && $0.effectiveAmount != amount
-        })
+      guard let amount = refund.amount, let own = reversals[refund.id],
+        own.effectiveAmount != amount
       else { continue }
       return
         "the answer names \(known.text(ofMinorUnits: amount)) for the refund \(refund.id) and was "
@@ -110,9 +113,13 @@ extension Engine {
   }
 
   /// A warning about a refund under way that this journal does not have.
-  private func foreignRefund(_ outcome: Outcome, _ known: Payment) -> String? {
+  private func foreignRefund(
+    _ outcome: Outcome,
+    _ known: Payment,
+    _ reversals: [String: Operation]
+  ) -> String? {
     let foreign = outcome.refunds.first { refund in
-      refund.state.name == .processing && !known.reversals.contains { $0.id == refund.id }
+      refund.state.name == .processing && reversals[refund.id] == nil
     }
     return foreign.map { refund in
       provider.name.text + " shows a refund "

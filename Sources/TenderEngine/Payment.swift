@@ -158,6 +158,12 @@ package struct Payment: Sendable, Priced {
   /// The refunds and voids of the current attempt.
   package var reversals: [Operation] { followers.filter(\.isReversal) }
 
+  /// The same by their ids, for answers about many of them.
+  var reversalsByID: [String: Operation] {
+    let named = reversals.compactMap { reversal in reversal.id.map { ($0, reversal) } }
+    return Dictionary(named) { first, _ in first }
+  }
+
   package var unknowns: [Operation] { operations.filter(\.isUnknown) }
 
   /// The order of the current attempt.

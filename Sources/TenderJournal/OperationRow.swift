@@ -185,6 +185,8 @@ extension Reference: Storable {
 }
 
 extension Fault: Storable {
+  private static let seenPaid = "seen_paid"
+
   static var columnKind: Columns.Kind { .json }
   static func read(_ value: Database.Value) -> Fault? {
     value.object.flatMap(Fault.init(stored:))
@@ -197,6 +199,7 @@ extension Fault: Storable {
     // The retry class follows from the kind.
     object["retry"] = nil
     object["result"] = result?.json
+    object[Self.seenPaid] = cause == .seenPaid ? true : nil
     return object.value
   }
 
@@ -208,6 +211,7 @@ extension Fault: Storable {
       kind,
       effect: object.text("effect").flatMap(Fault.Effect.init(rawValue:)) ?? .none,
       code: code,
+      cause: object[Self.seenPaid] == true ? .seenPaid : nil,
       message,
       hint: object.text("hint"),
       result: object["result"]?.object

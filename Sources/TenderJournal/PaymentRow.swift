@@ -212,6 +212,13 @@ extension Payment {
         guard let value = attempt.content[name], value.boundedNumber == nil else { continue }
         return "the \(name) of its order cannot be \(JSONWriter.text(value).quotedForMessage)"
       }
+      if let flaw = attempt.flawOfOrder { return flaw }
+    }
+    if let currency, let said = attempt?.content.text("currency"), said != currency.code {
+      return "its currency is \(currency.code), and that of its order \(said.quotedForMessage)"
+    }
+    if observed.elsewhere > attempt?.effectiveAmount ?? 0 {
+      return "its seen_elsewhere is more than was charged"
     }
     for (index, attempt) in operations.enumerated() where attempt.isAttempt {
       let followers = operations[(index + 1)...].prefix { !$0.isAttempt }
@@ -250,13 +257,18 @@ extension Payment {
     return shown
   }
 
-  /// Returns the payment with the later operations of another one with the same reference; nil if an
-  /// operation that both have differs.
+  /// Returns the payment with the later operations of another one with the same reference.
+  ///
+  /// It is nil if an operation that both have differs, or the currency or merchant of their attempt.
   package func merged(with other: Payment) -> Payment? {
     let isLonger = other.operations.count > operations.count
     let (longer, shorter) = isLonger ? (other, self) : (self, other)
     let added = longer.operations.dropFirst(shorter.operations.count)
-    guard zip(longer.operations, shorter.operations).allSatisfy({ OperationRow.isSame($0, $1) })
+    // Another attempt may be in another currency.
+    let isNewer = attempt?.sequence != other.attempt?.sequence
+    let isSame = currency == nil || other.currency == nil || currency == other.currency
+    guard isNewer || isSame && merchant == other.merchant,
+      zip(longer.operations, shorter.operations).allSatisfy({ OperationRow.isSame($0, $1) })
     else { return nil }
     var seen = longer.observed
     seen.isRevoked = observed.isRevoked || other.observed.isRevoked
@@ -269,6 +281,17 @@ extension Payment {
 }
 
 extension Operation {
+  /// The reason why the amount of an attempt cannot be that of its order; nil if it can.
+  ///
+  /// A fee that the payer pays, or a gratuity at a reader, may be added after the order.
+  fileprivate var flawOfOrder: String? {
+    guard let amount, let ordered = content["amount"]?.boundedNumber else { return nil }
+    let isOpen = content.text("fee_mode") == FeeMode.service.rawValue || content["type"] != nil
+    let most = isOpen ? Money.limit : ordered + (content["fee"]?.boundedNumber ?? 0)
+    return (ordered...max(ordered, most)).contains(amount)
+      ? nil : "its amount is \(amount), and that of its order \(ordered)"
+  }
+
   /// Returns the operation with a provider's texts redacted. A preparation is not changed.
   package func redacted(by redactor: Redactor) -> Operation {
     var shown = self

@@ -108,13 +108,17 @@ extension SQLiteJournal {
     let before = try found(payment, over: payment.version - 1)
     let redacted = payment.redacted(by: redactor)
     var drafts: [Draft] = []
-    let known = payment.operations.map(\.row)
+    let known = Set(payment.operations.map(\.row))
+    let stored = (before?.operations ?? []).map { ($0.number("row") ?? 0, $0) }
+    let rows = Dictionary(stored) { first, _ in first }
     for operation in redacted.operations {
-      // An operation that was set aside before it had a row has one now.
-      let own = before?.operations.first {
-        $0.number("row") == operation.row
-          || operation.row == 0 && $0.number("sequence") == operation.sequence
-            && !known.contains($0.number("row") ?? 0)
+      var own = rows[operation.row]
+      if own == nil, operation.row == 0 {
+        // An operation that was set aside before it had a row has one now.
+        own =
+          stored.first { row, values in
+            values.number("sequence") == operation.sequence && !known.contains(row)
+          }?.1
       }
       let isChanged = own == nil || payment.changed.contains(operation.sequence)
       if own == nil, lines == nil { try checkKey(of: operation, payment) }
@@ -147,7 +151,7 @@ extension SQLiteJournal {
     var taken = payment
     (taken.row, taken.version) = (0, max(1, payment.version))
     if let there = try self.payment(payment.key) {
-      guard let merged = there.merged(with: payment) else { throw .taken(payment) }
+      guard let merged = there.merged(with: payment) else { throw .taken(payment, over: there) }
       guard !PaymentRow.isSame(merged, there) else { return false }
       taken = merged
       taken.version = there.version + 1
@@ -317,11 +321,15 @@ extension SQLiteJournal {
 
 extension Fault {
   /// An imported payment's place belongs to another payment.
-  package static func taken(_ payment: Payment) -> Fault {
-    .conflict(
+  package static func taken(_ payment: Payment, over there: Payment) -> Fault {
+    let difference =
+      there.currency != payment.currency
+      ? "in another currency"
+      : there.merchant != payment.merchant ? "of another merchant" : "with other content"
+    return .conflict(
       "import_conflict",
       "\(payment.reference.quotedForMessage) (\(payment.provider.text), \(payment.env.rawValue)) is in the "
-        + "journal with other content",
+        + "journal \(difference)",
       "nothing was changed; compare: tender journal show \(payment.shellReference)"
     )
   }

@@ -76,8 +76,12 @@ package enum Digits {
   static func holdsChipData(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     func value(_ place: Int) -> UInt8? {
-      guard place < bytes.count, bytes[place] < 0x80 else { return nil }
-      return Character(Unicode.Scalar(bytes[place])).hexDigitValue.map(UInt8.init)
+      guard place < bytes.count else { return nil }
+      return switch bytes[place] {
+      case 0x30...0x39: bytes[place] - 0x30
+      case 0x41...0x46, 0x61...0x66: (bytes[place] & 0x5f) - 0x37
+      default: nil
+      }
     }
     func byte(_ place: Int) -> UInt8? {
       guard let high = value(place), let low = value(place + 1) else { return nil }

@@ -21,6 +21,8 @@ extension Fault {
     case nothingHeld
     /// The provider refused the request. That proves nothing about an earlier request.
     case refused
+    /// A look-up showed the declined attempt as paid. The journal stores this cause, and no other one.
+    case seenPaid
     case sessionExpired
     case tlsFailed
     case tokenRefused

@@ -96,18 +96,16 @@ struct PlainText {
       let name = bytes[(index + 1)...].prefix(10).prefix { $0 != UInt8(ascii: ";") }
       let end = index + 1 + name.count
       guard end < bytes.count, bytes[end] == UInt8(ascii: ";") else { return nil }
-      return Self.entity(String(decoding: name, as: UTF8.self)).map { ($0, end + 1) }
+      return Self.entities[String(decoding: name, as: UTF8.self)].map { ($0, end + 1) }
     default: return nil
     }
   }
 
-  private static func entity(_ name: String) -> UInt32? {
-    [
-      "nbsp": 0x20, "ensp": 0x20, "emsp": 0x20, "thinsp": 0x20, "zwnj": 0x200c, "shy": 0xad,
-      "hyphen": 0x2d, "dash": 0x2d, "sol": 0x2f, "period": 0x2e, "amp": 0x26, "equals": 0x3d,
-      "plus": 0x2b, "lowbar": 0x5f, "colon": 0x3a,
-    ][name]
-  }
+  private static let entities: [String: UInt32] = [
+    "nbsp": 0x20, "ensp": 0x20, "emsp": 0x20, "thinsp": 0x20, "zwnj": 0x200c, "shy": 0xad,
+    "hyphen": 0x2d, "dash": 0x2d, "sol": 0x2f, "period": 0x2e, "amp": 0x26, "equals": 0x3d,
+    "plus": 0x2b, "lowbar": 0x5f, "colon": 0x3a, "quot": 0x22, "apos": 0x27, "gt": 0x3e,
+  ]
 
   /// Returns the number at a place, at most 16 digits, and the place after it; nil if there is none.
   private func number(from start: Int, radix: UInt32) -> (value: UInt32?, end: Int) {

@@ -56,7 +56,8 @@ extension Redactor {
     for index in 0..<bytes.count where byte(index) < UInt8(ascii: "@") {
       switch byte(index) {
       case UInt8(ascii: "="), UInt8(ascii: ":"): if isNamed(index, byte) { return true }
-      case UInt8(ascii: " "): if isBearer(index, byte) { return true }
+      case UInt8(ascii: " "), 9, UInt8(ascii: "\""), UInt8(ascii: "'"):
+        if isBearer(index, byte) { return true }
       case UInt8(ascii: "-"): if keyStart(index, bytes.count, byte) != nil { return true }
       case let digit where DigitRuns.isDigit(digit):
         guard index > 1, byte(index - 1) >= UInt8(ascii: "@") else { continue }

@@ -60,12 +60,21 @@ extension Redactor {
     return isName(endingAt: end, byte)
   }
 
-  /// Returns whether the word `Bearer` is before the space at a place (RFC 6750, section 2.1).
+  /// Returns whether the word `Bearer` is before the space, tab or opening quote at a place (RFC 6750, section
+  /// 2.1).
   @inline(__always)
   static func isBearer(_ place: Int, _ byte: (Int) -> UInt8) -> Bool {
     guard place >= 6, byte(place - 1) | 0x20 == UInt8(ascii: "r") else { return false }
     let word = (place - 6..<place).map { byte($0) | 0x20 }
-    return word.elementsEqual("bearer".utf8) && (place == 6 || !isOfName(byte(place - 7)))
+    guard word.elementsEqual("bearer".utf8) else { return false }
+    // A quote before the word is closed behind it.
+    return place == 6
+      || !isOfName(byte(place - 7)) && !(isQuote(byte(place - 7)) && isOfQuote(byte(place)))
+  }
+
+  /// Returns whether a byte is a quote or the escape of one.
+  private static func isOfQuote(_ byte: UInt8) -> Bool {
+    isQuote(byte) || byte == UInt8(ascii: "\\")
   }
 
   /// Finds values after the names of secrets, words after `Bearer`, and private keys as PEM (RFC 7468).
@@ -81,7 +90,8 @@ extension Redactor {
         switch bytes[place] {
         case UInt8(ascii: "="), UInt8(ascii: ":"):
           isNamed(place, { bytes[$0] }) ? value(in: bytes, from: place + 1) : nil
-        case UInt8(ascii: " "): isBearer(place, { bytes[$0] }) ? token(in: bytes, from: place) : nil
+        case UInt8(ascii: " "), 9, UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "\\"):
+          isBearer(place, { bytes[$0] }) ? token(in: bytes, from: place) : nil
         case UInt8(ascii: "-"):
           keyStart(place, bytes.count, { bytes[$0] }).map { key(in: bytes, from: $0) }
         default: nil
@@ -100,14 +110,19 @@ extension Redactor {
   }
 
   /// Returns the range of a value: what is between quotes or brackets, or up to a space or the next sign.
-  private static func value(in bytes: [UInt8], from start: Int) -> Range<Int> {
-    let start = bytes[start...].firstIndex { !isGap($0) } ?? bytes.count
+  ///
+  /// A word in the next line is a value only if it is indented.
+  private static func value(in bytes: [UInt8], from place: Int) -> Range<Int> {
+    // Some languages write `=>`, `==` or `::`.
+    let place = bytes[place...].firstIndex { !"=:>".utf8.contains($0) } ?? bytes.count
+    let start = bytes[place...].firstIndex { !isGap($0) } ?? bytes.count
     guard start < bytes.count else { return start..<start }
     if isQuote(bytes[start]) { return start + 1..<endOfQuoted(in: bytes, from: start).inside }
-    let isMark = bytes[start...].starts(with: mark)
-    if "[{".utf8.contains(bytes[start]), !isMark {
+    let isMasked = bytes[start...].starts(with: mark)
+    if "[{".utf8.contains(bytes[start]), !isMasked {
       return start..<endOfBrackets(in: bytes, from: start)
     }
+    if start > place, "\r\n".utf8.contains(bytes[start - 1]) { return start..<start }
     let end = bytes[start...].firstIndex { $0 <= 0x20 || ",;&<>\"'){}|".utf8.contains($0) }
     return start..<(end ?? bytes.count)
   }
@@ -141,7 +156,9 @@ extension Redactor {
       switch bytes[place] {
       case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
       case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
-      case UInt8(ascii: "\""):
+      case UInt8(ascii: "\""), UInt8(ascii: "'"):
+        // An apostrophe within a word opens nothing.
+        if bytes[place] == UInt8(ascii: "'"), isOfName(bytes[place - 1]) { break }
         place = endOfQuoted(in: bytes, from: place).after
         continue
       default: break
@@ -194,7 +211,9 @@ extension Redactor {
   }
 
   private static func token(in bytes: [UInt8], from space: Int) -> Range<Int> {
-    let start = bytes[space...].firstIndex { $0 != UInt8(ascii: " ") } ?? bytes.count
+    let start =
+      bytes[space...].firstIndex { $0 != UInt8(ascii: " ") && $0 != 9 && !isOfQuote($0) }
+      ?? bytes.count
     let end = bytes[start...].firstIndex {
       !isOfName($0) && !".~+/=".utf8.contains($0)
     }

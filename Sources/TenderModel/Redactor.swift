@@ -185,6 +185,28 @@ package final class Redactor: Sendable {
     }
   }
 
+  /// Returns the path of the first member with a secret, a card number or the data of a chip; nil without one.
+  ///
+  /// A name that has one is not in the path.
+  package func placeOfSecret(in value: JSON) -> String? {
+    func isSecret(_ text: String) -> Bool {
+      redact(text) != text
+        || text.utf8.count(where: DigitRuns.isDigit) >= 13 && Self.holdsCardNumber(text)
+    }
+    func place(_ name: String, _ value: JSON) -> String? {
+      placeOfSecret(in: value).map { $0.isEmpty ? name : "\(name).\($0)" }
+    }
+    return switch value {
+    case .string(let text), .number(let text): isSecret(text) ? "" : nil
+    case .integer(let number): isSecret(String(number)) ? "" : nil
+    case .bool, .null: nil
+    case .array(let elements):
+      elements.indices.lazy.compactMap { place(String($0), elements[$0]) }.first
+    case .object(let object):
+      object.members.lazy.compactMap { isSecret($0.key) ? "name" : place($0.key, $0.value) }.first
+    }
+  }
+
   /// Returns the fault with its texts redacted.
   package func redact(_ fault: Fault) -> Fault {
     var shown = fault

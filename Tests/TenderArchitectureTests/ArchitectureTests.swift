@@ -124,7 +124,10 @@ import Testing
     for source in Self.sources {
       // The regular expressions are slow, and few lines need them.
       for line in source.text.split(separator: "\n")
-      where line.contains(".code") || line.contains(" any ") {
+      where line.contains(".code") || line.contains(" any ") || line.contains(".hint ") {
+        // A hint is for people.
+        let isHint = line.contains(/\.hint\)* [!=]= [^n]/)
+        #expect(!isHint, "\(source.file): \(line)")
         let isCode =
           line.contains(/(switch .*|contains\(.*)(rror|ault)\??\.code\b/)
           || line.contains(/(rror|ault)\??\.code\b\)* [!=]= |[!=]= [\w.?]*(rror|ault)\??\.code\b/)

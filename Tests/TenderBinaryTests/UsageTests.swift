@@ -436,6 +436,10 @@ import Testing
       "transact --amount 5 --test-card visa --idempotency-key k",
       "transact --provider truelayer --amount 5", "tokenize",
       "tokenize --test-card visa --metadata-file none.json",
+      "transact --provider toro --amount 5 --signature-file none.png",
+      "transact --provider toro --amount 5 --additional-file none.json",
+      "transact --provider toro --type refund --amount 5 --original-file none.json",
+      "batch none.jsonl", "batch --csv none.csv",
     ],
     ["", " --sim-seed 5"]
   )

@@ -152,11 +152,56 @@ import Testing
     #expect(try till.transact(newAttempt: true) == "6 attempt_paid")
     #expect(till.provider.heard() == ["look up"])
     #expect(try till.payment()?.attempts.count == 1)
+    // That answer is recorded: the next question may have none.
+    till.provider.shows()
+    #expect(try till.transact(newAttempt: true) == "6 attempt_paid")
     // An answer about another amount decides nothing.
+    let second = Till(Scripted(.scripted, .answer(.declined)))
+    #expect(try second.transact().hasPrefix("declined"))
     var other = Self.seen(0)
     other.amount = 999
-    till.provider.shows(other)
-    #expect(try till.transact(newAttempt: true) == "succeeded")
+    second.provider.shows(other)
+    #expect(try second.transact(newAttempt: true) == "succeeded")
+  }
+
+  /// The words of a hint decide nothing about money: a fact of the attempt does.
+  @Test func `a hint makes no attempt a paid one, nor the reverse`() throws {
+    let hint =
+      "do not charge it again: scripted showed it as paid; to look only: tender "
+      + "payment-status A"
+    for (isSeen, hint, result) in [(true, "h", "6 attempt_paid"), (false, hint, "succeeded")] {
+      let till = Till(Scripted(.scripted, .answer(.declined)))
+      #expect(try till.transact().hasPrefix("declined"))
+      if isSeen { till.provider.shows(Self.seen(0)) }
+      #expect(try till.status().hasPrefix("declined"))
+      var payment = try #require(try till.payment())
+      try payment.change(1) { $0.fault?.hint = hint }
+      try till.journal.update(&payment, 1, note: "other words", .power)
+      till.provider.shows()
+      #expect(try till.transact(newAttempt: true) == result)
+    }
+  }
+
+  /// An attempt that was resolved by hand has no error yet.
+  @Test func `an attempt that was resolved as declined is not tried again once it is seen as paid`()
+    throws
+  {
+    let till = Till(Scripted(.scripted, .lost))
+    #expect(try till.transact().hasPrefix("9 "))
+    let lost = try #require(try till.payment())
+    _ = try till.journal.resolve(
+      lost,
+      operation: nil,
+      as: .declined,
+      reason: "r",
+      till.clock,
+      NeverInterrupted()
+    )
+    till.provider.shows(Self.seen(0))
+    #expect(try till.status().hasPrefix("declined"))
+    till.provider.shows()
+    #expect(try till.transact(newAttempt: true) == "6 attempt_paid")
+    #expect(try till.transact() == "declined, replayed, 3 declined")
   }
 
   /// From the look on, no hint leads to another charge, also where the provider cannot be asked again.

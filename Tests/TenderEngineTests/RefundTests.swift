@@ -13,6 +13,28 @@ import Testing
     return till
   }
 
+  @Test func `a look at many refunds takes as long as they are many`() throws {
+    let till = try Self.paid()
+    let paid = try #require(try till.payment())
+    func refunded(_ count: Int) -> (payment: Payment, shown: Outcome) {
+      var (operations, shown) = (paid.operations, Outcome(status: .succeeded, result: [:]))
+      for number in 1...count {
+        var refund = Operation(.refund, amount: 1, at: 0)
+        (refund.sequence, refund.number) = (number + 1, number)
+        (refund.id, refund.state) = ("r-\(number)", .succeeded)
+        operations.append(refund)
+        shown.refunds.append(.init(id: "r-\(number)", state: .succeeded, amount: 1, result: [:]))
+      }
+      return (paid.with(operations), shown)
+    }
+    let cases = [300: refunded(300), 1200: refunded(1200)]
+    try Growth.expectLinear(base: 300) { count in
+      let (payment, shown) = try #require(cases[count])
+      till.provider.shows(shown)
+      _ = try till.engine.lookUp("A", known: payment)
+    }
+  }
+
   private func left(_ till: Till<Scripted>) throws -> [Int] {
     let state = try #require(try till.payment()?.state)
     return [state.refunded, state.refunding, state.leftToRefund]

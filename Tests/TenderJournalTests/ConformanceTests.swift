@@ -70,7 +70,14 @@ import Testing
       $0.id = "pt-1"
       $0.result = ["z": 1, "a": ["b": .null]]
       $0.fingerprints = ["instrument": "x"]
-      $0.fault = Fault(.declined, code: "c", "m", hint: "h", result: ["r": true])
+      $0.fault = Fault(
+        .declined,
+        code: "c",
+        cause: .seenPaid,
+        "m",
+        hint: "h",
+        result: ["r": true]
+      )
     }
     (written.lastFour, written.brand) = ("1111", "VISA")
     var refund = Operation(.refund, amount: 300, at: clock.now)
@@ -94,6 +101,7 @@ import Testing
       #expect(OperationRow.values(one).values == OperationRow.values(other).values)
       #expect(one.row == other.row)
     }
+    #expect(found.charge.fault?.cause == .seenPaid)
     #expect(found.charge.result.members.map(\.key) == ["z", "a"])
     #expect(found[2]?.preparation == refund.preparation)
     #expect(found[2]?.number == 1)
@@ -363,9 +371,48 @@ import Testing
     var another = attempts(3)
     another.append(Operation(.refund, amount: 2, at: clock.now))
     #expect(code { _ = try journal.take(another, []) } == "import_conflict")
+    // An attempt in another currency, or of another merchant, is another one.
+    for known in [attempts(3), refunded] {
+      var foreign = known
+      foreign.currency = Currency(code: "EUR")
+      let refusal = #expect(throws: Fault.self) { _ = try journal.take(foreign, []) }
+      #expect(refusal?.message.hasSuffix("in the journal in another currency") == true)
+      foreign = known
+      foreign.merchant = "other"
+      #expect(code { _ = try journal.take(foreign, []) } == "import_conflict")
+    }
     #expect(
       try journal.payments(matching: "r-2", filter: PaymentFilter()).map(\.row) == [found.row]
     )
+    // A later attempt may be in another currency.
+    refunded.append(attempts(1).charge)
+    refunded.currency = Currency(code: "EUR")
+    #expect(try journal.take(refunded, []))
+    #expect(try journal.payment("A")?.currency?.code == "EUR")
+  }
+
+  @Test func `writes a payment with many refunds in a time that grows with them`() throws {
+    let journal = try journal(.sqlite)
+    var payments: [Int: Payment] = [:]
+    for count in [500, 2000] {
+      let made = payment("R\(count)")
+      let refunds = (1...count).map { number in
+        var refund = Operation(.refund, amount: 0, at: clock.now)
+        (refund.sequence, refund.number, refund.state) = (number + 1, number, .succeeded)
+        return refund
+      }
+      #expect(try journal.take(made.with(made.operations + refunds), []))
+      payments[count] = try journal.payment("R\(count)")
+    }
+    var time = 0
+    try Growth.expectLinear(base: 500) { count in
+      var payment = try #require(payments[count])
+      time += 1
+      try payment.change(1) { $0.result = ["time": .integer(time)] }
+      try journal.update(&payment, note: "seen", .process)
+      payments[count] = payment
+    }
+    #expect(try journal.verify() == [])
   }
 
   /// What is needed to confirm a hold is in no export. Another attempt does not remove it.

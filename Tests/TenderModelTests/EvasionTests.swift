@@ -422,7 +422,8 @@ import Testing
     "password=\"", "password='\"", "password:[", "password:{", "password:[\"", "password:\t",
     "password=\"\\", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "-----", "BEGIN PRIVATE KEY",
     "bearer ", "bearer a ", ":", " :", "_", "GB29", "GB29 NWBK ",
-    "A1",
+    "A1", "password=>", "=>", "password:['", "password:{'a", "bearer\t", "bearer \"", "bearer\"",
+    "&quot;", "password:\n",
   ])
   func `grows with the text alone`(_ piece: String) {
     let redactor = Self.told()
@@ -450,6 +451,14 @@ import Testing
     "-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----",
     "key -----BEGIN RSA PRIVATE KEY-----hunter2", "-----BEGIN EC PRIVATE KEY-----\\nhunter2\\n",
     "-----begin encrypted private key-----%0Ahunter2%0A-----end encrypted private key-----",
+    "'password' => 'hunter2'", "password=>hunter2", "{:password=>\"hunter2\"}",
+    "password := hunter2",
+    "password =&gt; hunter2", "api_key==hunter2", "['password': ['a]', 'hunter2']]",
+    "{'password': {'a': '}', 'b': 'hunter2'}}", "password: ['don\\'t', ']', 'hunter2']",
+    "{&quot;password&quot;:&quot;hunter2&quot;}", "password=&quot;hunter2&quot;",
+    "{&amp;quot;password&amp;quot;:&amp;quot;hunter2&amp;quot;}", "password=&apos;hunter2&apos;",
+    "Bearer\thunter2", "Bearer \"hunter2\"", "Bearer 'hunter2'", "bearer\"hunter2\"",
+    #"{\"a\":\"Bearer \\"hunter2\\"\"}"#, "password:\n\thunter2", "password:\n\"hunter2\"",
   ])
   func `shows no value after the name of a secret`(_ text: String) {
     for redactor in Self.all + [Redactor()] {
@@ -488,6 +497,15 @@ import Testing
     (#"{"password":"x\"y","b":"stays"}"#, #"{"password":"[redacted]","b":"stays"}"#),
     (#"{\"password\":\"x\",\"b\":\"stays\"}"#, #"{\"password\":\"[redacted]\",\"b\":\"stays\"}"#),
     ("password:\tx stays", "password:\t[redacted] stays"),
+    ("password => x stays", "password => [redacted] stays"),
+    ("{'password': ['x]'], 'b': 'stays'}", "{'password': [redacted], 'b': 'stays'}"),
+    ("{'password': [don't], 'b': 'stays'}", "{'password': [redacted], 'b': 'stays'}"),
+    (
+      "&quot;password&quot;:&quot;x&quot; stays",
+      "&quot;password&quot;:&quot;[redacted]&quot; stays"
+    ),
+    ("Bearer\tx stays", "Bearer\t[redacted] stays"),
+    (#"Bearer "x" stays"#, #"Bearer "[redacted]" stays"#),
     (
       "a -----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY----- stays",
       "a -----BEGIN PRIVATE KEY-----[redacted]-----END PRIVATE KEY----- stays"
@@ -526,7 +544,9 @@ import Testing
     "invalid_token: expired", "key: value", "monkey=1", "a bearer", "GB28NWBK60161331926819",
     "GB29NWBK6016133192681", "XGB29NWBK60161331926819", "the access_token expired",
     "-----BEGIN PUBLIC KEY-----\nMIGb\n-----END PUBLIC KEY-----", "password:", "password: ",
-    "----- BEGIN", #"{"passwords":["x"]}"#,
+    "----- BEGIN", #"{"passwords":["x"]}"#, "Wrong password:\nPlease try again",
+    "Wrong password:\r\nPlease", "password:\n\nPlease", #"{"token_type":"Bearer","scope":"x"}"#,
+    #"the "Bearer" scheme"#, "the 'bearer' pays", "bearer\nhunter",
   ])
   func `keeps what has no value of a secret`(_ text: String) {
     for redactor in Self.all { #expect(redactor.redact(text, foreign: true) == text) }

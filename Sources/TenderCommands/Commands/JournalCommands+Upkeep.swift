@@ -232,6 +232,9 @@ extension JournalCommands {
         guard let stored = record["stored"]?.object, let payment = PaymentRow.payment(of: stored)
         else { throw record["schema"] == 1 ? .exportedBefore(line) : .notExported(line) }
         try Self.check(payment, of: stored, record, line)
+        if let id = try Self.chargedElsewhere(payment, in: journal) {
+          throw .impossible(line, "its id \(id.quotedForMessage) is that of another charge")
+        }
         if try journal.take(payment, Self.history(of: record)) {
           taken += 1
           if payment.state.isHeld { held += 1 }
@@ -265,14 +268,46 @@ extension JournalCommands {
     _ record: JSONObject,
     _ line: Int
   ) throws(Fault) {
-    guard Redactor().redact(record) == record else {
-      throw .impossible(line, "it has something that looks like a card number or a token")
+    if let place = Redactor().placeOfSecret(in: .object(record)) {
+      throw .impossible(line, "its \(place) has something that looks like a card number or a token")
     }
     if let flaw = PaymentRow.flaw(payment, of: stored) { throw .impossible(line, flaw) }
+    let state = payment.state
+    for (name, amount) in [
+      ("captured_amount", state.captured), ("refunded_amount", state.refunded),
+    ] {
+      guard let said = record[name], said.boundedNumber != amount else { continue }
+      throw .impossible(line, "its \(name) is not that of its operations")
+    }
     let amounts = (record["history"]?.array ?? []).compactMap { $0["amount"] }
     guard amounts.allSatisfy({ $0.boundedNumber != nil }) else {
       throw .impossible(line, "its history has an amount that no payment has")
     }
+  }
+
+  /// Returns an id that two charges have, in this payment or with one of the journal; nil without one.
+  ///
+  /// The simulator may use an id again after a reset.
+  private static func chargedElsewhere(
+    _ payment: Payment,
+    in journal: any Journal
+  ) throws(Fault) -> String? {
+    func ids(_ payment: Payment) -> [String] {
+      payment.attempts.filter { $0.kind != .refund && $0.hasEffect }.compactMap(\.id)
+    }
+    guard payment.kind == .payment, payment.env != .simulator else { return nil }
+    var filter = PaymentFilter()
+    (filter.env, filter.provider) = (payment.env, payment.provider)
+    let own = ids(payment)
+    for (index, id) in own.enumerated() {
+      let others = try journal.payments(matching: id, filter: filter).filter {
+        $0.reference != payment.reference && $0.merchant == payment.merchant
+      }
+      if own[..<index].contains(id) || others.contains(where: { ids($0).contains(id) }) {
+        return id
+      }
+    }
+    return nil
   }
 
   private static func history(of record: JSONObject) -> [HistoryEntry] {

@@ -248,13 +248,14 @@ final class Composition: Session {
         hint: "use --env simulator, also with the addresses of tender simulator serve"
       )
     }
-    let journal = try journal()
     switch invocation.command.work {
     case .changes, .looksUp:
       if check == nil, try isBlank { throw .unknownHandle(subject.reference ?? "") }
     case .makes, .local: break
     }
+    // The module reads files that options name. A missing one leaves no journal behind.
     let adapter = try module.make(self, env)
+    let journal = try journal()
     let warns = invocation.command.work.writes && !isDryRun && !isLine
     if goesOutside {
       journal.reachesOutside()

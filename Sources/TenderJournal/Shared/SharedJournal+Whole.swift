@@ -145,7 +145,7 @@ extension SharedJournal {
       guard try perform(write) != nil else { throw try lost(write) }
       return true
     }
-    guard let merged = found.merged(with: payment) else { throw .taken(payment) }
+    guard let merged = found.merged(with: payment) else { throw .taken(payment, over: found) }
     guard !PaymentRow.isSame(merged, found) else { return false }
     let write = try write(of: merged, history)
     guard try perform(write) != nil else { throw try lost(write) }
