@@ -5,6 +5,7 @@ import TenderSystem
 /// The storage of the simulated world: entries by kind and id, in `simulator.db`.
 package final class Ledger {
   private let database: Database
+  private let isShared: Bool
   private var isInTransaction = false
 
   /// The process that opens a ledger: a command, a batch whose workers share one connection, or a server.
@@ -17,11 +18,12 @@ package final class Ledger {
   ///
   /// Throws `state` if it cannot be used.
   package init(path: String, for use: Use = .command) throws(Fault) {
+    isShared = use == .batch
     Self.opening.take()
     defer { Self.opening.end() }
     let isFirst: Bool
     (database, isFirst) =
-      use == .batch
+      isShared
       ? try Database.shared(path: path, busyTimeout: 30_000)
       : (try Database(path: path, isDurable: false), true)
     guard isFirst else { return }
@@ -32,7 +34,7 @@ package final class Ledger {
       "PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = \(isShort ? 16 : 1000); "
         + "PRAGMA cache_size = -\(isShort ? 64 : 8192)"
     )
-    database.shortensLog = use == .batch
+    database.shortensLog = isShared
     try Self.prepare(database)
   }
 
@@ -180,6 +182,8 @@ package final class Ledger {
 
   /// Runs a statement that changes something. It is committed when this returns, except within a transaction.
   private func write(_ sql: String, _ values: [Database.Value]) throws(Fault) {
+    // On a shared connection, a statement alone would be a part of another thread's transaction.
+    guard isShared else { return try database.query(sql, values) }
     try transaction { () throws(Fault) in try database.query(sql, values) }
   }
 
