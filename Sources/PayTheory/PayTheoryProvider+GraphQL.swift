@@ -71,6 +71,9 @@ extension PayTheoryProvider {
     var asked = try captured(id, graphQL)
     if asked == nil { asked = try resolved(progress, graphQL) }
     guard let asked else { throw .notShown(id, payment) }
+    guard isSame(asked, payment) else {
+      throw Fault.unreadable("an answer about another payment; nothing was sent").proven
+    }
     let found = try chain(of: asked, graphQL)
     let now = found.now
     let known = payment.refunded(afterVoiding: found.voidedInParts)

@@ -158,8 +158,8 @@ extension Engine {
   /// Asks about a declined attempt before another one is made, because its money may have been taken after
   /// all.
   ///
-  /// Throws `conflict` if the provider shows that. Without an answer that is about this attempt, the last
-  /// look-up counts, else the decline.
+  /// Throws `conflict` if the provider shows that, or showed it earlier: a later answer may be an older state. Only
+  /// a return gives the money back.
   private func checkDeclined(_ known: Payment) throws(Fault) {
     guard provider.traits.canLookUp, known.attempt?.state.name == .declined,
       known.state.id != nil || known.wasSeenPaid
@@ -172,8 +172,9 @@ extension Engine {
       shown = nil
     }
     let isEvidence = shown.map { $0.state != nil && contradiction($0, known) == nil } ?? false
-    let isPaid = [.succeeded, .processing].contains(shown?.state?.name)
-    guard isEvidence ? isPaid : known.wasSeenPaid else { return }
+    let isPaid = isEvidence && [.succeeded, .processing].contains(shown?.state?.name)
+    let isReturned = isEvidence && shown?.state?.name == .returned
+    guard isPaid || known.wasSeenPaid && !isReturned else { return }
     // The next look-up may have no answer.
     if isEvidence, let shown, !known.wasSeenPaid {
       var seen = try observed(shown, of: known).payment

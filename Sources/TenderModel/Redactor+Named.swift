@@ -110,8 +110,6 @@ extension Redactor {
   }
 
   /// Returns the range of a value: what is between quotes or brackets, or up to a space or the next sign.
-  ///
-  /// A word in the next line is a value only if it is indented.
   private static func value(in bytes: [UInt8], from place: Int) -> Range<Int> {
     // Some languages write `=>`, `==` or `::`.
     let place = bytes[place...].firstIndex { !"=:>".utf8.contains($0) } ?? bytes.count
@@ -122,7 +120,6 @@ extension Redactor {
     if "[{".utf8.contains(bytes[start]), !isMasked {
       return start..<endOfBrackets(in: bytes, from: start)
     }
-    if start > place, "\r\n".utf8.contains(bytes[start - 1]) { return start..<start }
     let end = bytes[start...].firstIndex { $0 <= 0x20 || ",;&<>\"'){}|".utf8.contains($0) }
     return start..<(end ?? bytes.count)
   }

@@ -304,6 +304,21 @@ import Testing
     #expect(try world.books().refunded == 0)
   }
 
+  /// Nor is another payment that is shown under its id.
+  @Test func `a payment that is shown with another reference is not refunded`() throws {
+    let world = try World()
+    let parts = PartTests()
+    let id = try #require(try parts.paid(world).state.id)
+    let status = exit {
+      try parts.refund(world, 400) { inner in
+        Liar(inner, to: id) { Self.foreign($0, "reference") }
+      }
+    }
+    #expect(status == 11)
+    #expect(try world.books().refunded == 0)
+    #expect(try world.latest()?.state.isUnknown == false)
+  }
+
   @Test(arguments: ["merchant_uid", "payment_method"])
   func `an answer about another merchant or stored method decides nothing`(_ member: String) throws
   {
@@ -325,7 +340,7 @@ import Testing
   private static func foreign(_ data: JSONObject, _ member: String) -> JSONObject {
     func change(_ made: JSONObject) -> JSON {
       var made = made
-      made[member] = member == "merchant_uid" ? "other" : ["payment_method_id": "pt_pmt_other"]
+      made[member] = member == "payment_method" ? ["payment_method_id": "pt_pmt_other"] : "other"
       return .object(made)
     }
     var data = data

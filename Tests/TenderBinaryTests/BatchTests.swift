@@ -45,6 +45,23 @@ import FoundationXML
     pay("L1", #","env":"live""#), pay("4111111111111111"),
   ]
 
+  /// Each fault of the batch strikes each line, except a line with faults of its own.
+  @Test func `passes all faults of the batch on`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    // The payment is made, and neither its answer nor a look shows it.
+    for (name, faults) in [
+      ("A", ["part2:close-after", "graphql:http-500"]),
+      ("B", ["graphql:http-500", "part2:close-after"]),
+    ] {
+      let lines = [Self.pay(name), Self.pay(name + "2", #","sim_fault":"part2:latency=1ms""#)]
+      let words = faults.flatMap { ["--sim-fault", $0] }
+      let result = try binary.run(["batch", write(lines, binary), "--json", "--jobs", "1"] + words)
+      let summary = try #require(result.records.last)
+      #expect(summary["unknown"] == 1 && summary["ok"] == 1, "\(result.output)")
+    }
+  }
+
   @Test func `runs every line, each fault in its place`() throws {
     let binary = try Binary()
     defer { binary.remove() }

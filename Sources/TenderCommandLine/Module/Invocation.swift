@@ -170,7 +170,9 @@ extension Invocation {
   }
 
   /// Every text of a repeatable option.
-  package func all(_ key: Key<String>) -> [String] { texts(key.option) ?? [] }
+  package func all(_ key: Key<String>) -> [String] { all(key.option) }
+
+  package func all(_ option: Option) -> [String] { texts(option) ?? [] }
 
   /// The given ones of some options, in the order of the definitions.
   package func given(among keys: [any OptionKey]) -> [Option] {

@@ -40,8 +40,10 @@ package struct BatchVocabulary: Sendable {
       }
     }
     let own = invocation.command.options.filter { invocation.command.users(of: $0.name) != nil }
-    defaults = (Self.passedOn.flatMap(\.options) + own).compactMap { option in
-      invocation.text(option).map { (option, $0) }
+    defaults = (Self.passedOn.flatMap(\.options) + own).flatMap { option in
+      let texts =
+        option.repeats ? invocation.all(option) : invocation.text(option).map { [$0] } ?? []
+      return texts.map { (option, $0) }
     }
     always =
       [Keys.json, Keys.quiet, Keys.noInput].map(\.option) + (isLiveAllowed ? [Keys.yes.option] : [])
@@ -175,7 +177,9 @@ package struct BatchLine: Sendable {
       let names = vocabulary.names(of: command)
       var inherited: [String] = []
       for (option, value) in vocabulary.defaults
-      where typed[option.name] == nil && names.contains(option.name) {
+      where names.contains(option.name)
+        && (typed[option.name] == nil || inherited.contains(option.name))
+      {
         try typed.add(option, value, typed: "--" + option.name)
         inherited.append(option.name)
       }

@@ -18,13 +18,18 @@ final class BatchSource {
   /// The number of the last row read. The header is row 1.
   private var row = 0
 
-  /// The longest line, in bytes: far more than an instrument and metadata need.
-  private static let limit = 262_144
+  /// The longest line, in bytes. For a batch, it is far more than an instrument and metadata need.
+  private let limit: Int
 
   /// Opens a file, or uses standard input for `-`.
   ///
   /// If `shouldStop` returns true, no further line is awaited.
-  init(_ path: String, shouldStop: @escaping () -> Bool) throws(Fault) {
+  init(
+    _ path: String,
+    limit: Int = 262_144,
+    shouldStop: @escaping () -> Bool
+  ) throws(Fault) {
+    self.limit = limit
     if path == "-" {
       descriptor = 0
       size = nil
@@ -34,7 +39,7 @@ final class BatchSource {
     }
     reader = LineReader(
       descriptor: descriptor,
-      limit: Self.limit,
+      limit: limit,
       skipsLongLines: true,
       shouldStop: shouldStop
     )
@@ -67,8 +72,8 @@ final class BatchSource {
     var record = CSVRecord()
     row += 1
     while let text = try reader.next(idle: idle) {
-      guard !reader.isTooLong, record.size + text.utf8.count <= Self.limit else {
-        throw .badLine(row: row, " is longer than \(Self.limit) bytes", hint: "check its quotes")
+      guard !reader.isTooLong, record.size + text.utf8.count <= limit else {
+        throw .badLine(row: row, " is longer than \(limit) bytes", hint: "check its quotes")
       }
       guard !reader.isGarbled else {
         throw .badLine(row: row, " is not UTF-8", hint: "write the file as UTF-8")
@@ -97,7 +102,7 @@ final class BatchSource {
     guard let text = try reader.next(idle: idle) else { return nil }
     if reader.isTooLong {
       let hint = "one command a line"
-      return .failure(.badLine("is longer than \(Self.limit) bytes", hint: hint))
+      return .failure(.badLine("is longer than \(limit) bytes", hint: hint))
     }
     // A repaired text could be another reference, which another payment may have.
     if reader.isGarbled { return .failure(.badLine("is no UTF-8", hint: "write it as UTF-8")) }

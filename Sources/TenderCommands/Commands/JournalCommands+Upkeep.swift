@@ -19,7 +19,7 @@ extension Action {
     $ tender journal import journal.jsonl # copy an export
     """,
     operands: [.init("FILE", optional: true, completion: .files)],
-    exits: [.usage, .partial, .state]
+    exits: [.partial, .state]
   ).performed(by: JournalCommands.takeOver)
 
   static let journalMigrate = Command(
@@ -32,7 +32,7 @@ extension Action {
     that writes.
     $ tender journal migrate # once for each database, and after an upgrade
     """,
-    exits: [.usage, .state, .refused]
+    exits: [.state, .refused]
   ).performed(by: JournalCommands.migrate)
 
   static let journalGrants = Command(
@@ -90,7 +90,7 @@ extension Action {
     $ tender journal backup journal-copy.db # a copy for the night
     """,
     operands: [.init("FILE", completion: .newFiles)],
-    exits: [.usage, .state]
+    exits: [.state]
   ).performed(by: JournalCommands.backUp)
 }
 
@@ -216,7 +216,8 @@ extension JournalCommands {
   func takeOver() throws(Fault) -> Int32 {
     let path = invocation.operands.first ?? "-"
     try composition.refuseReadOnly()
-    let source = try BatchSource(path) { composition.signals.wish != nil }
+    // A payment of 5,000 refunds has such a line.
+    let source = try BatchSource(path, limit: 4 << 20) { composition.signals.wish != nil }
     let journal = try composition.journal()
     try journal.checkWhole()
     composition.signals.hold()

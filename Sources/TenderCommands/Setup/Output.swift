@@ -416,10 +416,16 @@ final class Output {
   /// Prints a warning on standard error. It is never left out.
   func warn(_ text: String) { speak(text, "warning") }
 
-  private func redacted(_ record: Record) -> Record {
+  /// The members that a provider wrote.
+  private static let foreign = [
+    "result", "error", "reversal", "next_action", "details", "provider_status",
+  ]
+
+  /// Returns a record without secrets.
+  func redacted(_ record: Record) -> Record {
     var shown = record
     for member in record.fields.members {
-      let isForeign = ["result", "error", "reversal", "next_action", "details"].contains(member.key)
+      let isForeign = Self.foreign.contains(member.key)
       shown.fields[member.key] = redactor.redact(member.value, foreign: isForeign)
     }
     return shown

@@ -39,7 +39,7 @@ extension Composition {
   }
 
   private func show(_ record: Record, _ verdict: Verdict, _ subject: RecordSubject) {
-    let line = Printable.text(verdict.words)
+    let line = Printable.text(output.redactor.redact(verdict.words, foreign: true))
     let next = verdict.next.map { "next: " + Printable.text(completed($0, for: subject)) }
     // The next command goes to a separate line if one line is too short.
     let isWide = line.count + 3 + (next?.count ?? 0) > output.width
@@ -69,6 +69,7 @@ extension Composition {
     let place = paths.firstIndex(of: "next_action") ?? paths.endIndex
     paths.insert(contentsOf: own.map { "result." + $0 }, at: place)
     // Each amount already shows the currency.
-    output.show(RecordLine.flat(record, paths), hidden: ["currency"])
+    // A flat record does not show which members are the provider's.
+    output.show(RecordLine.flat(output.redacted(record), paths), hidden: ["currency"])
   }
 }

@@ -148,7 +148,7 @@ extension HostileCase {
 
 extension Wire {
   /// A whole answer of HTTP.
-  fileprivate func answer(_ body: String, for milliseconds: Int = 1000) {
+  func answer(_ body: String, for milliseconds: Int = 1000) {
     let bytes = Array(body.utf8)
     say(
       "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(bytes.count)\r\n\r\n"

@@ -30,6 +30,29 @@ private import Glibc
     #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
   }
 
+  /// A provider's words are printed without what they name as secrets, in each form of output.
+  @Test(arguments: ["table", "json", "raw"])
+  func `prints no secret that a provider names`(_ form: String) throws {
+    let id = "00000000-0000-4000-8000-000000001999"
+    let answer =
+      #"{"id":"\#(id)","amount_in_minor":1000,"currency":"GBP","status":"failed","#
+      + #""created_at":"2026-11-26T20:00:00Z","failure_stage":"password=hunter2hunter2","#
+      + #""failure_reason":"Bearer hunter2hunter2","user":{"id":"u"},"metadata":{},"#
+      + #""payment_method":{"type":"bank_transfer"}}"#
+    let peer = try HostilePeer(at: 0) { wire in
+      repeat { wire.answer(answer, for: 0) } while wire.hear() != nil
+    }
+    defer { peer.stop() }
+    var binary = try Binary()
+    defer { binary.remove() }
+    binary.variables["TENDER_TRUELAYER_API_URL"] = "http://127.0.0.1:\(peer.port)"
+    binary.variables["TENDER_TRUELAYER_RESOURCE_TOKEN"] = "x"
+    let result = try binary.run("payment-status", "--provider", "truelayer", id, "-o", form)
+    #expect(result.output.contains("10.00") || result.output.contains("1000"), "\(result.errors)")
+    #expect(result.output.contains("[redacted]"), "\(result.output)")
+    #expect(!(result.output + result.errors).contains("hunter2"), "\(result.output)")
+  }
+
   /// A stop ends the wait for the journal. The batch ended because of it, not because of the journal.
   @Test(arguments: [(SIGTERM, 143), (SIGINT, 130), (nil, 8)] as [(Int32?, Int32)])
   func `a batch whose journal is silent ends as its stop does`(
