@@ -172,6 +172,7 @@ extension Invocation {
   /// Every text of a repeatable option.
   package func all(_ key: Key<String>) -> [String] { all(key.option) }
 
+  /// Every text of an option by its definition.
   package func all(_ option: Option) -> [String] { texts(option) ?? [] }
 
   /// The given ones of some options, in the order of the definitions.

@@ -344,8 +344,8 @@ struct AdapterRun {
     configuration.poiID = ToroCatalog.poiID
     configuration.recipientID = ToroCatalog.recipientID
     configuration.cardKeyVersion = ToroCatalog.cardKeyVersion
-    // Long enough for one repetition of a message.
-    configuration.timeout = 1000
+    // The shorter one is not long enough for the repetition of a message.
+    configuration.timeout = feed.take { $0.one(of: [400, 1000]) }
     return ToroProvider(
       ToroContext(
         configuration: configuration,

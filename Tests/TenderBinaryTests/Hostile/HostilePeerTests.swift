@@ -47,7 +47,10 @@ private import Glibc
     defer { binary.remove() }
     binary.variables["TENDER_TRUELAYER_API_URL"] = "http://127.0.0.1:\(peer.port)"
     binary.variables["TENDER_TRUELAYER_RESOURCE_TOKEN"] = "x"
-    let result = try binary.run("payment-status", "--provider", "truelayer", id, "-o", form)
+    let fields = form == "raw" ? ["--fields", "amount,result.failure_reason,provider_status"] : []
+    let result = try binary.run(
+      ["payment-status", "--provider", "truelayer", id, "-o", form] + fields
+    )
     #expect(result.output.contains("10.00") || result.output.contains("1000"), "\(result.errors)")
     #expect(result.output.contains("[redacted]"), "\(result.output)")
     #expect(!(result.output + result.errors).contains("hunter2"), "\(result.output)")
