@@ -28,18 +28,27 @@ for target in "${targets[@]}"; do
   TENDER_FUZZ=$target .build/debug/tender-fuzz seeds "$corpus"
   words=()
   [ ! -s "$corpus.dict" ] || words=("-dict=$corpus.dict")
-  if ASAN_OPTIONS=$asan TENDER_FUZZ=$target .build/fuzz/release/tender-fuzz -detect_leaks=0 -max_len=16384 -timeout=20 \
-    -rss_limit_mb=4096 "-max_total_time=$seconds" "-artifact_prefix=$work/$target-" \
-    -print_final_stats=1 "${words[@]}" "$corpus" >"$work/$target.log" 2>&1; then
-    executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/$target.log")
-    rate=$(sed -n 's/^stat::average_exec_per_sec: *//p' "$work/$target.log")
-    edges=$(sed -n 's/.* DONE *cov: \([0-9]*\).*/\1/p; s/.*DONE   cov: \([0-9]*\).*/\1/p' "$work/$target.log" | tail -1)
-    echo "$target: $executions executions, $rate a second, $edges edges, 0 crashes"
-  else
-    tail -40 "$work/$target.log"
+  # One process on each processor. They share the inputs that they find.
+  workers=()
+  rm -f "$work/$target".*.log
+  for number in $(seq "$(nproc)"); do
+    ASAN_OPTIONS=$asan TENDER_FUZZ=$target .build/fuzz/release/tender-fuzz -detect_leaks=0 \
+      -max_len=16384 -timeout=20 -rss_limit_mb=4096 "-max_total_time=$seconds" \
+      "-artifact_prefix=$work/$target-" -print_final_stats=1 "${words[@]}" "$corpus" \
+      >"$work/$target.$number.log" 2>&1 &
+    workers+=($!)
+  done
+  failed=
+  for worker in "${workers[@]}"; do wait "$worker" || failed=yes; done
+  if [ -n "$failed" ]; then
+    tail -n 40 "$work/$target".*.log
     echo "$target: an input that it does not survive is in $work/$target-*"
     exit 1
   fi
+  sum() { sed -n "s/^stat::$1: *//p" "$work/$target".*.log | awk '{ all += $1 } END { print all }'; }
+  edges=$(sed -n 's/.*DONE *cov: \([0-9]*\).*/\1/p' "$work/$target".*.log | sort -n | tail -1)
+  echo "$target: $(sum number_of_executed_units) executions, $(sum average_exec_per_sec) a second," \
+    "$edges edges, 0 crashes"
 done
 swift build --scratch-path .build/coverage --product tender-fuzz \
   -Xswiftc -profile-generate -Xswiftc -profile-coverage-mapping >"$work/build.log" 2>&1 ||
