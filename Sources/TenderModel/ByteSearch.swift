@@ -1,3 +1,5 @@
+private import Platform
+
 /// Searches and splits text by its bytes.
 ///
 /// The standard library compares Characters. A combining mark after a separator hides the separator, and each step
@@ -110,14 +112,12 @@ private enum ByteSearch {
 
   /// Returns the first position of some bytes in others, from `start` on; nil if `sought` is empty.
   static func place(of sought: Bytes, in bytes: Bytes, _ start: Int) -> Int? {
-    guard let first = unsafe sought.first else { return nil }
+    guard let first = unsafe sought.first, let base = bytes.baseAddress else { return nil }
+    let end = bytes.count - sought.count + 1
     var place = start
-    while place <= bytes.count - sought.count {
-      if unsafe bytes[place] == first,
-        sought.indices.allSatisfy({ unsafe bytes[place + $0] == sought[$0] })
-      {
-        return place
-      }
+    while place < end, let found = unsafe memchr(base + place, Int32(first), end - place) {
+      place = unsafe UnsafeRawPointer(found) - UnsafeRawPointer(base)
+      if sought.indices.allSatisfy({ unsafe bytes[place + $0] == sought[$0] }) { return place }
       place += 1
     }
     return nil
