@@ -122,8 +122,7 @@ package final class Ledger {
 
   /// The time that the simulated clock is ahead of the machine's, in milliseconds.
   package func ahead() throws(Fault) -> Int {
-    try database.first("SELECT CAST(body AS INTEGER) FROM thing WHERE kind = 'clock'")?.first?
-      .integer ?? 0
+    try text("clock", "").flatMap { Int($0) } ?? 0
   }
 
   /// Moves the simulated clock. It only moves forward.
@@ -157,18 +156,10 @@ package final class Ledger {
   package func count(_ kind: String, _ id: String, upTo limit: Int) throws(Fault) -> Int? {
     // With RETURNING, SQLite would create a table in memory each time.
     try transaction { () throws(Fault) -> Int? in
-      let count = try database.first(
-        "SELECT CAST(body AS INTEGER) FROM thing WHERE kind = ? AND id = ?",
-        [.text(kind), .text(id)]
-      )?.first?.integer
-      if let count, count >= limit { return nil }
-      let next = (count ?? 0) + 1
-      try database.query(
-        "INSERT INTO thing (kind, id, body) VALUES (?, ?, ?) ON CONFLICT (kind, id) DO UPDATE "
-          + "SET body = excluded.body",
-        [.text(kind), .text(id), .text(String(next))]
-      )
-      return next
+      let count = try text(kind, id).flatMap { Int($0) } ?? 0
+      guard count < limit else { return nil }
+      try put(kind, id, String(count + 1), nil, nil)
+      return count + 1
     }
   }
 
@@ -189,10 +180,15 @@ package final class Ledger {
 
   /// Returns an entry by its kind and id; nil if there is none.
   package func find(_ kind: String, _ id: String) throws(Fault) -> JSONObject? {
+    try text(kind, id).flatMap { JSONReader.read($0)?.object }
+  }
+
+  /// Every reader of one entry has this statement, so a command compiles it once.
+  private func text(_ kind: String, _ id: String) throws(Fault) -> String? {
     try database.first(
       "SELECT body FROM thing WHERE kind = ? AND id = ?",
       [.text(kind), .text(id)]
-    ).flatMap(Self.body)
+    )?.first?.text
   }
 
   private static func body(_ row: [Database.Value]) -> JSONObject? {
@@ -249,15 +245,22 @@ package final class Ledger {
     replacing: Bool = true
   ) throws(Fault) -> Bool {
     if !replacing, try find(kind, id) != nil { return false }
+    try put(kind, id, JSONWriter.text(.object(body)), reference, parent)
+    return true
+  }
+
+  private func put(
+    _ kind: String,
+    _ id: String,
+    _ text: String,
+    _ reference: String?,
+    _ parent: String?
+  ) throws(Fault) {
     try write(
       "INSERT INTO thing (kind, id, reference, parent, body) VALUES (?, ?, ?, ?, ?) "
         + "ON CONFLICT (kind, id) DO UPDATE SET body = excluded.body",
-      [
-        .text(kind), .text(id), Database.Value(reference), Database.Value(parent),
-        .text(JSONWriter.text(.object(body))),
-      ]
+      [.text(kind), .text(id), Database.Value(reference), Database.Value(parent), .text(text)]
     )
-    return true
   }
 }
 
