@@ -84,6 +84,7 @@ func workhorse(
     dependencies: needs,
     exclude: documents,
     swiftSettings: strict + bytewise + platform
+      + (isQuick ? [.unsafeFlags(["-O"], .when(configuration: .debug))] : [])
   )
 }
 
