@@ -255,10 +255,11 @@ extension Payment {
 
   /// Returns how its operations contradict their history; nil if they do not.
   package func flaw(of history: [HistoryEntry]) -> String? {
+    let lines = Dictionary(history.map { ($0.operation, $0) }) { $1 }
     for operation in operations {
       let name = "\(operation.kind.rawValue) \(operation.number)"
       let (state, amount) = (operation.state.name, operation.approved ?? operation.amount)
-      guard let last = history.last(where: { $0.operation == name }) else { continue }
+      guard let last = lines[name] else { continue }
       guard let before = Operation.State.Name(rawValue: last.state) else {
         return "its history has the state \(last.state.quotedForMessage)"
       }
