@@ -71,10 +71,10 @@ extension PayTheoryProvider {
     var asked = try captured(id, graphQL)
     if asked == nil { asked = try resolved(progress, graphQL) }
     guard let asked else { throw .notShown(id, payment) }
-    guard isSame(asked, payment) else {
+    let found = try chain(of: asked, graphQL)
+    guard isSame(asked, payment), isAmount(of: found.first, payment) else {
       throw Fault.unreadable("an answer about another payment; nothing was sent").proven
     }
-    let found = try chain(of: asked, graphQL)
     let now = found.now
     let known = payment.refunded(afterVoiding: found.voidedInParts)
     if try Transactions.refunded(now) > known {
@@ -89,7 +89,7 @@ extension PayTheoryProvider {
     // journal.
     let refunded = max(try Transactions.refunded(now), known)
     let isVoided = Transactions.status(now) == .cancelled
-    let left = isVoided ? 0 : max(0, (Transactions.gross(now) ?? amount) - refunded)
+    let left = isVoided ? 0 : max(0, (Transactions.gross(now) ?? 0) - refunded)
     guard amount <= left else { throw .aboveRest(payment, left: left) }
     let reason = request.reason
     return try send(
@@ -200,14 +200,34 @@ extension PayTheoryProvider {
   func fits(_ made: JSONObject, _ amount: Int?, _ progress: Progress) -> Bool {
     let (operation, payment) = (progress.operation, progress.payment)
     guard let amount else { return false }
-    if let asked = operation.amount, amount != asked {
-      guard progress.attempt.content.text("fee_mode") == FeeMode.service.rawValue,
-        Transactions.hasServiceFee(made), let fee = made["fees"]?.boundedNumber,
-        amount - fee == asked || amount + fee == asked
-      else { return false }
+    if let asked = operation.amount, !isAmount(amount, asked, of: made, progress.attempt) {
+      return false
     }
     return isSame(made, payment)
       && (Transactions.status(made) != .declined || names(made, payment))
+  }
+
+  /// Returns whether an answer has the amount that was asked for, with or without a service fee.
+  private func isAmount(
+    _ amount: Int,
+    _ asked: Int,
+    of made: JSONObject,
+    _ attempt: Operation?
+  ) -> Bool {
+    if amount == asked { return true }
+    guard attempt?.content.text("fee_mode") == FeeMode.service.rawValue,
+      Transactions.hasServiceFee(made), let fee = made["fees"]?.boundedNumber
+    else { return false }
+    return amount - fee == asked || amount + fee == asked
+  }
+
+  /// Returns whether a transaction has the captured amount of a payment. After voids of a part, a transaction
+  /// that names no parent has the amount that is left.
+  func isAmount(of paid: JSONObject, _ payment: Payment) -> Bool {
+    guard let amount = Transactions.gross(paid) else { return false }
+    return [payment.state.captured, payment.state.standing].contains {
+      isAmount(amount, $0, of: paid, payment.attempt)
+    }
   }
 
   /// Returns whether an answer names the payment. A failed charge must, because the next command charges

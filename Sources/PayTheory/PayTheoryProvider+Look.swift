@@ -112,7 +112,11 @@ extension PayTheoryProvider {
     guard let id = kept?.target ?? payment.state.id, let found = try captured(id, graphQL) else {
       return .absent
     }
-    guard isSame(found, payment) else { throw .otherPayment(id) }
+    // A replacement of the first transaction has the amount that was left.
+    let isReplacement = found.text("parent_id")?.isEmpty == false
+    guard isSame(found, payment), isReplacement || isAmount(of: found, payment) else {
+      throw .otherPayment(id)
+    }
     let receipt = Transactions.id(found)
     let amount = operation.amount ?? 0
     // A journal of an earlier version has only its refunds.

@@ -47,7 +47,8 @@ extension Payment {
       "there is no authorization to capture: \(sentence)",
       hint: attempt?.kind == .refund
         ? nil
-        : "to authorize: the same transact command with \(traits.holdOption) and --new-attempt"
+        : seenPaidHint
+          ?? "to authorize: the same transact command with \(traits.holdOption) and --new-attempt"
     )
     fault.cause = .nothingHeld
     return fault
@@ -198,16 +199,20 @@ extension Payment {
 
   /// Refuses another attempt, because the provider shows the declined one as paid.
   var declinedIsPaid: Fault {
-    conflict(
+    let what = isEarlier ? "attempt \(attempt?.number ?? 1) of \(name)" : name
+    return conflict(
       code: "attempt_paid",
-      "\(name) was declined, and \(provider.text) shows it as paid now; nothing was sent",
+      "\(what) was declined, and \(provider.text) shows it as paid now; nothing was sent",
       hint:
-        "refund it at \(provider.text), or keep it: tender payment-status \(shellReference) shows it"
+        "refund it at \(provider.text), or keep it: tender payment-status \(shellLookUp) shows it"
     )
   }
 
   /// Whether a look-up showed the declined attempt as paid.
-  package var wasSeenPaid: Bool { attempt?.fault?.cause == .seenPaid }
+  var wasSeenPaid: Bool { attempt?.fault?.cause == .seenPaid }
+
+  /// The next step after a look-up showed a declined attempt as paid; nil if none did.
+  package var seenPaidHint: String? { attempts.last { $0.fault?.cause == .seenPaid }?.fault?.hint }
 
   /// Records that a look-up showed the declined attempt as paid. It stays declined, and is not tried again.
   mutating func markSeenPaid() throws(Fault) {
@@ -218,7 +223,7 @@ extension Payment {
     fault.cause = .seenPaid
     fault.hint =
       "do not charge it again: \(provider.text) showed it as paid; to look only: "
-      + "tender payment-status \(shellReference)"
+      + "tender payment-status \(shellLookUp)"
     try change(attempt.sequence) { $0.fault = fault }
   }
 
@@ -248,6 +253,11 @@ extension Fault {
 extension Payment {
   package var shellReference: String { reference.text.shellOperand }
 
+  /// The operand of a look-up: the reference, or the id of an earlier attempt.
+  var shellLookUp: String {
+    isEarlier ? (attempt?.id ?? reference.text).shellOperand : shellReference
+  }
+
   /// The reference of the unknown operation, quoted for a shell. A refund at the reader has a separate
   /// reference.
   package var unknownReference: String {
@@ -275,8 +285,9 @@ extension Payment {
     case .succeeded:
       return
         "\(amount) of \(name) was \(isRefund ? "refunded to the card" : "paid")"
+    case .declined where wasSeenPaid:
+      return "\(payment) was declined, and \(provider.text) showed it as paid later"
     case .declined:
-      // A later look may have shown that it was charged after all.
       return observed.providerStatus.map {
         "\(payment) was declined, and \(provider.text) has it as \($0) now"
       }

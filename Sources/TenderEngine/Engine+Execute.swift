@@ -155,33 +155,39 @@ extension Engine {
     throw known.refusedRefundFound(amount, isPending: strange != nil)
   }
 
-  /// Asks about a declined attempt before another one is made, because its money may have been taken after
-  /// all.
+  /// Asks about the declined attempts before another one is made, because their money may have been taken
+  /// after all.
   ///
-  /// Throws `conflict` if the provider shows that, or showed it earlier: a later answer may be an older state. Only
-  /// a return gives the money back.
+  /// Throws `conflict` if the provider shows that, or showed it earlier: a later answer may be an older state.
+  /// Only a return gives the money back.
   private func checkDeclined(_ known: Payment) throws(Fault) {
-    guard provider.traits.canLookUp, known.attempt?.state.name == .declined,
-      known.state.id != nil || known.wasSeenPaid
-    else { return }
-    let shown: Outcome?
-    do throws(Fault) {
-      shown = try provider.lookUp(query(of: known, false))
-    } catch {
-      if error.kind.isStop { throw error }
-      shown = nil
+    guard provider.traits.canLookUp else { return }
+    for attempt in known.attempts where attempt.state.name == .declined {
+      try checkDeclined(known.upTo(attempt.sequence), of: known)
     }
-    let isEvidence = shown.map { $0.state != nil && contradiction($0, known) == nil } ?? false
+  }
+
+  private func checkDeclined(_ declined: Payment, of known: Payment) throws(Fault) {
+    guard declined.state.id != nil || declined.wasSeenPaid else { return }
+    var shown: Outcome?
+    // Without an id, the answer would be about the newest attempt.
+    if declined.state.id != nil || !declined.isEarlier {
+      do throws(Fault) {
+        shown = try provider.lookUp(query(of: declined, false))
+      } catch {
+        if error.kind.isStop { throw error }
+      }
+    }
+    let isEvidence = shown.map { $0.state != nil && contradiction($0, declined) == nil } ?? false
     let isPaid = isEvidence && [.succeeded, .processing].contains(shown?.state?.name)
     let isReturned = isEvidence && shown?.state?.name == .returned
-    guard isPaid || known.wasSeenPaid && !isReturned else { return }
+    guard isPaid || declined.wasSeenPaid && !isReturned else { return }
     // The next look-up may have no answer.
-    if isEvidence, let shown, !known.wasSeenPaid {
-      var seen = try observed(shown, of: known).payment
-      let sequence = known.attempt?.sequence ?? 1
-      if seen.wasSeenPaid { try journal.update(&seen, sequence, note: "looked up", .power) }
+    if isEvidence, let shown, !declined.wasSeenPaid {
+      let seen = try observed(shown, of: declined).payment
+      if seen.wasSeenPaid { _ = try write(seen, over: known) }
     }
-    throw known.declinedIsPaid
+    throw declined.declinedIsPaid
   }
 
   /// Checks that an operation has the operator's key, if one was given.

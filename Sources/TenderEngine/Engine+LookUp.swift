@@ -4,7 +4,8 @@ package import TenderModel
 extension Engine {
   /// Looks a payment up at the provider, and records the answer.
   ///
-  /// If only the journal has the payment (held, declined), the journal answers.
+  /// If only the journal has the payment (held, declined), the journal answers. The id of an earlier attempt
+  /// means that attempt.
   ///
   /// Nothing that can move money is sent. Throws `not_found` if neither has the payment.
   package func lookUp(
@@ -14,9 +15,10 @@ extension Engine {
     inWordsOfAttempt: Bool = false
   ) throws(Fault) -> Report {
     let isByID = provider.isID(handle)
+    let named = known?.named(by: handle)
     // An id is looked up at the provider if the journal's payment has another kind, or failed.
-    let isElse = known.map { $0.kind != kind || $0.attempt?.state.name == .failed } ?? false
-    let known = isByID && isElse ? nil : known
+    let isElse = named.map { $0.kind != kind || $0.attempt?.state.name == .failed } ?? false
+    let known = isByID && isElse ? nil : named
     if let known, known.kind != kind, known.kind != .storedMethod {
       throw .otherKind(handle, known.kind)
     }
@@ -37,7 +39,7 @@ extension Engine {
     }
     if known.kind == .storedMethod { return .fromJournal(known) }
     guard provider.traits.canLookUp else { return try underWay(known) }
-    if known.state.isUnknown, let found = try look(known) { return found }
+    if known.state.isUnknown, !known.isEarlier, let found = try look(known) { return found }
     guard let outcome = try ask(query(of: known, inWordsOfAttempt), known) else {
       var report = Report.fromJournal(known)
       if known.state.isCaptured {
@@ -176,21 +178,27 @@ extension Engine {
       defer { withExtendedLifetime(lock) {} }
       let current = try reread(known)
       if current.isVersion(of: known) {
-        var written = shown.payment
-        let sequence = written.changed.max() ?? written.attempt?.sequence ?? 1
         // If the journal cannot be written, the answer is shown anyway.
-        if (try? journal.update(&written, sequence, note: "looked up", .power)) != nil {
-          shown.payment = written
-        }
+        shown.payment = (try? write(shown.payment, over: current)) ?? shown.payment
       } else {
         // Another process changed the payment after the question, so the answer is about an older version.
-        shown = (current, nil)
+        shown = (known.isEarlier ? current.upTo(known.attempt?.sequence ?? 0) : current, nil)
       }
     }
     var report = Report.recorded(shown.payment)
       .lookedUp(outcome, inWordsOfAttempt: inWordsOfAttempt)
-    report.note = shown.warning ?? shown.payment.state.warning
+    report.note = shown.warning ?? shown.payment.state.warning ?? report.note
     return report
+  }
+
+  /// Writes what a look-up showed of a payment, or of one of its earlier attempts. Returns it as written.
+  func write(_ shown: Payment, over current: Payment) throws(Fault) -> Payment {
+    var written = current
+    try written.takeOver(shown)
+    let attempt = shown.attempt?.sequence ?? 1
+    let sequence = shown.changed.max() ?? attempt
+    try journal.update(&written, sequence, note: "looked up", .power)
+    return shown.isEarlier ? written.upTo(attempt) : written
   }
 
   // MARK: Waiting

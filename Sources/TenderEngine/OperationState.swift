@@ -23,6 +23,15 @@ extension Operation {
     package enum Name: String, Sendable, Hashable, CaseIterable {
       case prepared, sent, waiting, processing, succeeded, declined, cancelled, expired, failed
       case returned
+
+      /// Whether an operation can have this state, and later another one.
+      package func canBecome(_ later: Name) -> Bool {
+        switch self {
+        case .prepared, .sent, .waiting, .processing, .expired: later != .prepared
+        case .succeeded: later == .returned
+        case .declined, .cancelled, .failed, .returned: false
+        }
+      }
     }
 
     package var name: Name {

@@ -29,6 +29,8 @@ package struct Payment: Sendable, Priced {
   package var writer: String?
   /// Whether another machine wrote it last.
   package var isElsewhere = false
+  /// Whether it is only an earlier attempt of the payment, with the operations on it (`upTo`).
+  package private(set) var isEarlier = false
 
   package init(
     key: ReferenceKey,
@@ -133,6 +135,37 @@ package struct Payment: Sendable, Priced {
     (made.operations, made.observed) = (operations, observed ?? self.observed)
     (made.changed, made.unwritten) = ([], [])
     return made
+  }
+
+  /// Returns the attempt of the operation with an id, as if none came after it. Any other handle means the
+  /// newest attempt.
+  package func named(by handle: String) -> Payment {
+    guard handle != reference.text, let named = operations.last(where: { $0.id == handle }) else {
+      return self
+    }
+    return upTo(named.sequence)
+  }
+
+  /// Returns the attempt of an operation, as if none came after it.
+  package func upTo(_ sequence: Int) -> Payment {
+    let next = operations.firstIndex { $0.isAttempt && $0.sequence > sequence }
+    guard let next else { return self }
+    var earlier = with(Array(operations[..<next]), Observed())
+    earlier.isEarlier = true
+    earlier.createdAt = earlier.attempt?.createdAt ?? createdAt
+    earlier.currency = earlier.content.text("currency").flatMap(Currency.init(code:)) ?? currency
+    // They may be those of another card.
+    (earlier.lastFour, earlier.brand) = (nil, nil)
+    return earlier
+  }
+
+  /// Takes over what a look-up changed in this payment, or in one of its attempts.
+  mutating func takeOver(_ looked: Payment) throws(Fault) {
+    for sequence in looked.changed {
+      try change(sequence) { $0 = looked[sequence] ?? $0 }
+    }
+    for seen in looked.unwritten { add(seen) }
+    updatedAt = looked.updatedAt
   }
 
   /// The provider's name for the status; nil if an operation changed the payment since.

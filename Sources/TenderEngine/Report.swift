@@ -64,6 +64,13 @@ package struct Report: Sendable, Priced {
     idempotencyKey = operation?.key
     result = operation?.result ?? [:]
     fault = operation?.shownFault
+    // Another attempt could take the money twice.
+    if status == .declined, let hint = payment.seenPaidHint { fault?.hint = hint }
+    if payment.isEarlier, let number = attemptNumber {
+      note =
+        "this is attempt \(number) of \(payment.reference.quotedForMessage). For the newest attempt: "
+        + "tender payment-status \(payment.shellReference)"
+    }
     guard let operation, operation.isAttempt, !operation.isUnknown else { return }
     // An attempt shows the result of the operation that ended the payment later.
     let end = payment.followers.last { follower in

@@ -220,6 +220,12 @@ extension Payment {
     if observed.elsewhere > attempt?.effectiveAmount ?? 0 {
       return "its seen_elsewhere is more than was charged"
     }
+    // Each refund of this journal may explain a part of what was seen. A sum above the charge is not believed.
+    let own = reversals.reduce(0) { min($0 + ($1.amount ?? 0), Money.limit) }
+    let least = observed.refunded > state.captured ? 0 : observed.refunded - own
+    if observed.elsewhere > observed.refunded || observed.elsewhere < least {
+      return "its seen_elsewhere is not the part of seen_refunded that its refunds leave"
+    }
     for (index, attempt) in operations.enumerated() where attempt.isAttempt {
       let followers = operations[(index + 1)...].prefix { !$0.isAttempt }
       func sum(_ isCounted: (Operation) -> Bool) -> Int {
@@ -242,6 +248,28 @@ extension Payment {
       let tookNothing = [.declined, .failed].contains(attempt.state.name)
       if tookNothing, followers.contains(where: { $0.kind == .refund && $0.isAlive }) {
         return "it has a refund, and its charge took nothing"
+      }
+    }
+    return nil
+  }
+
+  /// Returns how its operations contradict their history; nil if they do not.
+  package func flaw(of history: [HistoryEntry]) -> String? {
+    let lines = Dictionary(history.map { ($0.operation, $0) }) { $1 }
+    for operation in operations {
+      let name = "\(operation.kind.rawValue) \(operation.number)"
+      let (state, amount) = (operation.state.name, operation.approved ?? operation.amount)
+      guard let last = lines[name] else { continue }
+      guard let before = Operation.State.Name(rawValue: last.state) else {
+        return "its history has the state \(last.state.quotedForMessage)"
+      }
+      // An outcome can wait for its line. The line of another operation can close this one.
+      let isOpen = [.prepared, .sent].contains(before) || last != history.last
+      guard state == before || isOpen && before.canBecome(state) else {
+        return "its \(name) is \(state.rawValue), and \(before.rawValue) in its history"
+      }
+      if state == before, amount != last.amount {
+        return "the amount of its \(name) is not that of its history"
       }
     }
     return nil

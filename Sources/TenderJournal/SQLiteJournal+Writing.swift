@@ -148,22 +148,22 @@ extension SQLiteJournal {
 
   package func take(_ payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Bool {
     try checkWhole()
-    var taken = payment
-    (taken.row, taken.version) = (0, max(1, payment.version))
-    if let there = try self.payment(payment.key) {
-      guard let merged = there.merged(with: payment) else { throw .taken(payment, over: there) }
-      guard !PaymentRow.isSame(merged, there) else { return false }
-      taken = merged
-      taken.version = there.version + 1
-    }
-    let note = HistoryEntry(taken, taken.attempt?.sequence ?? 0, note: "taken over", by: nil)
-    _ = try commit(.power) { () throws(Fault) in
+    // Another process may write the same payment.
+    return try commit(.power) { () throws(Fault) in
+      var taken = payment
+      (taken.row, taken.version) = (0, max(1, payment.version))
+      if let there = try self.payment(payment.key) {
+        guard let merged = there.merged(with: payment) else { throw .taken(payment, over: there) }
+        guard !PaymentRow.isSame(merged, there) else { return false }
+        taken = merged
+        taken.version = there.version + 1
+      }
+      let note = HistoryEntry(taken, taken.attempt?.sequence ?? 0, note: "taken over", by: nil)
       let written = try write(taken, 0, "", lines: history.isEmpty ? [note] : history)
       try database.query("DELETE FROM observation WHERE payment = ?", [.integer(written.payment)])
       if let seen = ObservationRow.all(of: taken) { try insert(seen, of: written.payment) }
-      return written
+      return true
     }
-    return true
   }
 
   private typealias Found = (row: Row, operations: [Row])

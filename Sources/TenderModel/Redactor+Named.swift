@@ -56,7 +56,13 @@ extension Redactor {
   static func isNamed(_ place: Int, _ byte: (Int) -> UInt8) -> Bool {
     var end = place
     // A text can hold JSON, whose quotes are escaped.
-    while end > 0, isQuote(byte(end - 1)) || isGap(byte(end - 1)) { end -= 1 }
+    func skip() { while end > 0, isQuote(byte(end - 1)) || isGap(byte(end - 1)) { end -= 1 } }
+    skip()
+    // Some languages write a key in brackets. With `:` that is a remark.
+    if end > 0, byte(end - 1) == UInt8(ascii: "]"), byte(place) == UInt8(ascii: "=") {
+      end -= 1
+      skip()
+    }
     return isName(endingAt: end, byte)
   }
 
@@ -117,7 +123,11 @@ extension Redactor {
     guard start < bytes.count else { return start..<start }
     if isQuote(bytes[start]) { return start + 1..<endOfQuoted(in: bytes, from: start).inside }
     let isMasked = bytes[start...].starts(with: mark)
-    if "[{".utf8.contains(bytes[start]), !isMasked {
+    // In round brackets a text is a value, and words are a remark.
+    let isTuple =
+      bytes[start] == UInt8(ascii: "(")
+      && bytes[(start + 1)...].first { !isGap($0) }.map(isQuote) == true
+    if "[{".utf8.contains(bytes[start]) && !isMasked || isTuple {
       return start..<endOfBrackets(in: bytes, from: start)
     }
     let end = bytes[start...].firstIndex { $0 <= 0x20 || ",;&<>\"'){}|".utf8.contains($0) }
@@ -149,10 +159,13 @@ extension Redactor {
   /// Returns the place behind the bracket that closes the one at a place; without one, the end of the text.
   private static func endOfBrackets(in bytes: [UInt8], from start: Int) -> Int {
     var (place, depth) = (start, 0)
+    let isRound = bytes[start] == UInt8(ascii: "(")
     while place < bytes.count {
       switch bytes[place] {
       case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
       case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+      case UInt8(ascii: "(") where isRound: depth += 1
+      case UInt8(ascii: ")") where isRound: depth -= 1
       case UInt8(ascii: "\""), UInt8(ascii: "'"):
         // An apostrophe within a word opens nothing.
         if bytes[place] == UInt8(ascii: "'"), isOfName(bytes[place - 1]) { break }
@@ -208,13 +221,16 @@ extension Redactor {
   }
 
   private static func token(in bytes: [UInt8], from space: Int) -> Range<Int> {
-    let start =
+    var start =
       bytes[space...].firstIndex { $0 != UInt8(ascii: " ") && $0 != 9 && !isOfQuote($0) }
       ?? bytes.count
-    let end = bytes[start...].firstIndex {
-      !isOfName($0) && !".~+/=".utf8.contains($0)
-    }
-    return start..<(end ?? bytes.count)
+    let isInBrackets = start < bytes.count && bytes[start] == UInt8(ascii: "(")
+    if isInBrackets { start += 1 }
+    let end =
+      bytes[start...].firstIndex { !isOfName($0) && !".~+/=".utf8.contains($0) } ?? bytes.count
+    // Several words in brackets are a remark.
+    let isRemark = isInBrackets && (end == bytes.count || bytes[end] != UInt8(ascii: ")"))
+    return isRemark ? start..<start : start..<end
   }
 
   /// Finds IBANs in capital letters, in one piece or in groups (ISO 13616-1, section 6).

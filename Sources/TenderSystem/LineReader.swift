@@ -89,7 +89,7 @@ package final class LineReader {
 
   private func text(_ bytes: ArraySlice<UInt8>) -> String {
     let line = bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes
-    isTooLong = isPassing
+    isTooLong = isPassing || skipsLongLines && line.count > limit
     isPassing = false
     let text = String(validating: line, as: UTF8.self)
     isGarbled = text == nil

@@ -70,8 +70,6 @@ package struct TrueLayerProvider: Provider {
     guard case .authorization(let order) = order else {
       throw .unsupportedOperation(name, "cards and stored payment methods")
     }
-    // An unreadable form file must be found before anything is created.
-    _ = try context.guide.given([])
     if let id = order.existingID, !ResourceID.isUUID(id) {
       throw .usage(
         "bad_value",
@@ -166,7 +164,6 @@ package struct TrueLayerProvider: Provider {
   package func proceed(_ progress: Progress) throws(Fault) -> Outcome {
     let kind = progress.payment.kind
     let id = try id(of: progress)
-    _ = try context.guide.given([])
     let returned = try context.options.returnURL.map { text throws(Fault) in
       try ReturnAddress(address: text)
     }

@@ -290,16 +290,16 @@ import Testing
   }
 
   /// Another transaction is not refunded in the place of the payment's own, which a look does not show, or shows
-  /// with another reference.
-  @Test(arguments: [false, true])
-  func `a payment whose own transaction is not shown is not refunded`(_ isForeign: Bool) throws {
+  /// with another reference or amount.
+  @Test(arguments: ["transactions", "reference", "gross_amount"])
+  func `a payment whose own transaction is not shown is not refunded`(_ member: String) throws {
     let world = try World()
     let parts = PartTests()
     let id = try #require(try parts.paid(world).state.id)
     let status = exit {
       try parts.refund(world, 400) { inner in
         Liar(inner, to: id) {
-          isForeign ? Self.foreign($0, "reference") : ["transactions": ["items": []]]
+          member == "transactions" ? [member: ["items": []]] : Self.foreign($0, member)
         }
       }
     }
@@ -307,6 +307,36 @@ import Testing
     #expect(status == 11)
     #expect(try world.books().refunded == 0)
     #expect(try world.latest()?.state.isUnknown == false)
+  }
+
+  /// The receipt of an earlier attempt names that attempt, and what is seen of it stops another one.
+  @Test func `an earlier attempt is looked up by its receipt`() throws {
+    let world = try World()
+    let declining = "decline:do_not_honor"
+    for isNew in [false, true] {
+      let paid = try world.engine(scenario: declining).pay(world.order(), newAttempt: isNew)
+      #expect(paid.status == .declined)
+    }
+    let ids = try #require(try world.latest()).attempts.compactMap(\.id)
+    let first = try #require(ids.first)
+    let looking = try world.engine(exchange: { inner in
+      Liar(inner, to: first) { data in
+        guard var made = data["transactions"]?["items"]?.array?.first?.object else { return data }
+        made["status"] = "SUCCEEDED"
+        return ["transactions": ["items": [.object(made)]]]
+      }
+    })
+    let seen = try looking.lookUp(first, known: try world.latest())
+    #expect(seen.id == first && seen.attemptNumber == 1 && seen.providerStatus == "SUCCEEDED")
+    #expect(seen.note?.contains("as paid now (\(first))") == true, "\(seen.note ?? "")")
+    let newest = try world.engine().lookUp("A", known: try world.latest())
+    #expect(newest.id == ids.last && newest.attemptNumber == 2)
+    let refused = #expect(throws: Fault.self) {
+      try world.engine().pay(world.order(), newAttempt: true)
+    }
+    #expect(refused?.code == "attempt_paid")
+    #expect(try world.latest()?.attempts.count == 2)
+    #expect(try world.journal.verify() == [])
   }
 
   @Test(arguments: ["merchant_uid", "payment_method"])
@@ -330,7 +360,12 @@ import Testing
   private static func foreign(_ data: JSONObject, _ member: String) -> JSONObject {
     func change(_ made: JSONObject) -> JSON {
       var made = made
-      made[member] = member == "payment_method" ? ["payment_method_id": "pt_pmt_other"] : "other"
+      made[member] =
+        switch member {
+        case "payment_method": ["payment_method_id": "pt_pmt_other"]
+        case "gross_amount": 1200
+        default: "other"
+        }
       return .object(made)
     }
     var data = data

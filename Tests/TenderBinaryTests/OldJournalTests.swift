@@ -308,6 +308,32 @@ import Testing
       "its refunded_amount"
     ),
     (#""seen_elsewhere":0"#, #""seen_elsewhere":501"#, "its seen_elsewhere"),
+    (#""seen_elsewhere":0"#, #""seen_elsewhere":100"#, "its seen_elsewhere is not the part"),
+    (#""seen_refunded":0"#, #""seen_refunded":100"#, "its seen_elsewhere is not the part"),
+    (
+      #""currency":"USD","result""#, #""currency":"EUR","result""#,
+      "its currency is not that of its operations"
+    ),
+    (
+      #""status":"succeeded","provider_status""#, #""status":"declined","provider_status""#,
+      "its status is not that of its operations"
+    ),
+    (
+      #""state":"succeeded","amount":500,"status""#, #""state":"declined","amount":500,"status""#,
+      "its charge 1 is succeeded, and declined in its history"
+    ),
+    (
+      #""state":"succeeded","amount":500,"status""#, #""state":"processing","amount":500,"status""#,
+      "its charge 1 is succeeded, and processing in its history"
+    ),
+    (
+      #""state":"succeeded","amount":500,"status""#, #""state":"succeeded","amount":400,"status""#,
+      "the amount of its charge 1 is not that of its history"
+    ),
+    (
+      #""state":"succeeded","amount":500,"status""#, #""state":"lost","amount":500,"status""#,
+      "its history has the state 'lost'"
+    ),
     (
       #""currency":"USD","last_four""#, #""currency":"EUR","last_four""#,
       "its currency is EUR, and that of its order 'USD'"
@@ -328,6 +354,30 @@ import Testing
     let message = result.records.first?["error"]?["message"]?.text ?? ""
     #expect(message.hasPrefix("line 1 ") && message.contains(why), "\(result.output)")
     #expect(try binary.run(["journal", "list"] + place).output.isEmpty)
+  }
+
+  /// The longest line has 4 MiB. A longer one is refused alone.
+  @Test func `imports no line that is too long`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pay = "transact --amount 5 --test-card visa --reference A"
+    #expect(try binary.run(line: pay).status == 0)
+    let line = try binary.run("journal", "export").output.trimmingCharacters(in: .newlines)
+    for (count, status) in [(4_194_304, Int32(0)), (4_194_305, 14)] {
+      let place = ["--state-dir", binary.home.appending(path: "\(count)/tender").path, "--json"]
+      let padded = line + String(repeating: " ", count: count - line.utf8.count)
+      let result = try binary.run(["journal", "import", "-"] + place, input: padded + "\n\n")
+      #expect(result.status == status, "\(result.output)")
+      #expect(try binary.run(["journal", "list"] + place).records.count == (status == 0 ? 1 : 0))
+      guard status != 0 else { continue }
+      let error = result.records.first?["error"]
+      #expect(error?["code"] == "bad_line")
+      #expect(error?["message"] == "the line is longer than 4194304 bytes")
+      #expect(error?["hint"] == "one payment a line")
+    }
+    let missing = try binary.run("journal", "import", "missing", "--json")
+    let message = missing.errorRecord["error"]?["message"]
+    #expect(missing.status == 2 && message == "journal import: cannot read 'missing'")
   }
 
   /// Sums that no journal writes: a refund or a capture is never asked for beyond what is left.
@@ -367,6 +417,89 @@ import Testing
     #expect(kept == [number == 1 ? "A" : "B"])
   }
 
+  /// A gratuity may raise the amount of a sale, and a refund under way is in no sum of what was refunded. `olds`
+  /// are the places of a line in which `old` becomes `new`.
+  @Test(arguments: [
+    (
+      "till --hold", "1250", "9950", [#""amount":1250,"is_rest""#, #""amount":1250,"captured"#],
+      "the amount of its authorize 1 is not that of its history"
+    ),
+    (
+      "till --hold", "1250", "9950", [#""amount":1250,"is_rest""#],
+      "its amount is not that of its operations"
+    ),
+    (
+      "bank | refund A --amount 4", "400", "300", [#""amount":400,"is_rest""#],
+      "its refunding_amount is not that of its operations"
+    ),
+    (
+      "bank | refund A --amount 4", "400", "300",
+      [#""amount":400,"is_rest""#, #""refunding_amount":400"#],
+      "the amount of its refund 1 is not that of its history"
+    ),
+    (
+      "bank | refund A --amount 4", "processing", "failed", [#""state":"processing","result""#],
+      "its refunding_amount is not that of its operations"
+    ),
+    (
+      "bank | refund A --amount 4", "GBP", "EUR", [#""currency":"GBP","provider_status""#],
+      "its currency is EUR, and that of its order 'GBP'"
+    ),
+  ])
+  func `imports no amount that its history contradicts`(
+    _ story: String,
+    _ old: String,
+    _ new: String,
+    _ olds: [String],
+    _ why: String
+  ) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let bank =
+      "transact --provider truelayer --amount 10 --reference A --bank mock-payments-gb-redirect "
+      + "--merchant-account 8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6 --user name=Ada "
+      + "--user email=ada@example.com"
+    let till = "transact --provider toro --amount 12.50 --reference A"
+    for line in story.components(separatedBy: " | ") {
+      let words = line.replacing("bank", with: bank).replacing("till", with: till)
+      #expect(try binary.run(line: words).status == 0, "\(words)")
+    }
+    var changed = try binary.run("journal", "export").output
+    for place in olds {
+      #expect(changed.contains(place), "\(place)")
+      changed = changed.replacing(place, with: place.replacing(old, with: new))
+    }
+    let place = ["--state-dir", binary.home.appending(path: "new/tender").path, "--json"]
+    let result = try binary.run(["journal", "import", "-"] + place, input: changed)
+    #expect(result.status == 14)
+    let message = result.records.first?["error"]?["message"]?.text
+    #expect(message == "line 1 is not a payment of a journal: \(why)", "\(result.output)")
+    #expect(try binary.run(["journal", "list"] + place).output.isEmpty)
+  }
+
+  @Test func `two imports of one file end as one after the other`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let lines = (1...120).map { BatchTests.pay("R\($0)") }
+    #expect(try binary.run("batch", try Works.write(lines, binary), "--json").status == 0)
+    let file = binary.home.appending(path: "exported.jsonl")
+    try Data(try binary.run("journal", "export").output.utf8).write(to: file)
+    let place = ["--state-dir", binary.home.appending(path: "new/tender").path, "--json"]
+    let runs = try (1...3).map { _ in try binary.start(["journal", "import", file.path] + place) }
+    var copied = 0
+    for (process, output, _) in runs {
+      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 0, "\(text)")
+      let counts = text.firstMatch(of: /(\d+) payments? copied, (\d+) there already/)
+      let (new, old) = (Int(counts?.1 ?? "") ?? 0, Int(counts?.2 ?? "") ?? 0)
+      #expect(new + old == 120, "\(text)")
+      copied += new
+    }
+    #expect(copied == 120)
+    #expect(try binary.run(["journal", "verify"] + place).status == 0)
+  }
+
   /// One charge belongs to one attempt. In two, its money would count twice.
   @Test(arguments: [["A", "B"], ["A"]])
   func `imports no charge that another attempt has`(_ names: [String]) throws {
@@ -387,7 +520,10 @@ import Testing
         .replacing(#""env":"simulator""#, with: #""env":"\#(env)""#)
       #expect(lines != exported.output)
       let place = ["--state-dir", binary.home.appending(path: "\(env)/tender").path, "--json"]
-      for _ in 1...2 {
+      // An id of a provider is unique among all its merchants.
+      var foreign = lines.split(separator: "\n")
+      foreign.append(foreign.removeLast().replacing(/"merchant":"[^"]*"/, with: #""merchant":"x""#))
+      for lines in [lines, lines] + (status == 0 ? [] : [foreign.joined(separator: "\n")]) {
         let result = try binary.run(["journal", "import", "-"] + place, input: lines)
         #expect(result.status == status, "\(result.output)")
         guard status != 0 else { continue }

@@ -439,7 +439,11 @@ import Testing
       "transact --provider toro --amount 5 --signature-file none.png",
       "transact --provider toro --amount 5 --additional-file none.json",
       "transact --provider toro --type refund --amount 5 --original-file none.json",
-      "batch none.jsonl", "batch --csv none.csv",
+      "batch none.jsonl", "batch --csv none.csv", "simulator load none.jsonl",
+      "journal import none.jsonl",
+      "transact --provider truelayer --amount 5 --beneficiary-name Ben --sort-code 560029 "
+        + "--account-number 26207729 --user name=Ada --user email=ada@example.com "
+        + "--form-file none.json",
     ],
     ["", " --sim-seed 5"]
   )

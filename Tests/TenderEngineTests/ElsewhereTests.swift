@@ -234,6 +234,84 @@ import Testing
     #expect(try till.transact(newAttempt: true) == "succeeded")
   }
 
+  /// Returns a payment of two attempts, both declined.
+  private func declinedTwice() throws -> Till<Scripted> {
+    let till = Till(Scripted(.scripted, .answer(.declined), .answer(.declined)))
+    for isNew in [false, true] {
+      #expect(try till.transact(newAttempt: isNew).hasPrefix("declined"))
+    }
+    _ = till.provider.heard()
+    return till
+  }
+
+  /// The money of an attempt can be taken after a later attempt was declined too.
+  @Test(arguments: [nil, "id-1", "id-2"])
+  func `no attempt follows an earlier one that is shown as paid`(_ asked: String?) throws {
+    let till = try declinedTwice()
+    var paid = Self.seen(0)
+    paid.id = asked ?? "id-1"
+    till.provider.shows(paid)
+    if let asked {
+      let looked = try till.engine.lookUp(asked, known: try till.payment())
+      #expect(looked.note?.contains("as paid now (\(asked))") == true, "\(looked.note ?? "")")
+      // The next question may have no answer.
+      till.provider.shows()
+    }
+    #expect(try till.transact(newAttempt: true) == "6 attempt_paid")
+    let seen = try #require(try till.payment()).attempts.map { $0.fault?.cause == .seenPaid }
+    #expect(seen == [paid.id == "id-1", paid.id == "id-2"])
+    let refused = #expect(throws: Fault.self) {
+      let found = try #require(try till.payment())
+      _ = try till.engine.confirm(found, handle: "A", amount: nil)
+    }
+    let handle = asked == "id-2" ? "A" : "id-1"
+    #expect(
+      refused?.hint
+        == "do not charge it again: scripted showed it as paid; to look only: tender payment-status "
+        + handle
+    )
+    if asked == "id-2" {
+      #expect(
+        refused?.message
+          == "there is no authorization to capture: 10.00 USD of 'A' was declined, and scripted showed it as "
+          + "paid later"
+      )
+    }
+    // The money went back.
+    var returned = paid
+    returned.status = .returned
+    till.provider.shows(returned)
+    #expect(try till.transact(newAttempt: true) == "succeeded")
+  }
+
+  /// An attempt that failed before it was sent is repeated without --new-attempt.
+  @Test func `an attempt that failed hides no earlier one that is shown as paid`() throws {
+    let till = Till(Scripted(.scripted, .answer(.declined)))
+    #expect(try till.transact().hasPrefix("declined"))
+    till.provider.then(.fail(Fault(.rejected, code: "refused", "refused").proven, sends: true))
+    #expect(try till.transact(newAttempt: true) == "7 refused")
+    till.provider.shows(Self.seen(0))
+    #expect(try till.transact() == "6 attempt_paid")
+  }
+
+  @Test func `the id of an earlier attempt is answered with that attempt`() throws {
+    let till = try declinedTwice()
+    var (first, second) = (Self.seen(0), Self.seen(0))
+    (first.status, second.status, second.id) = (.declined, .declined, "id-2")
+    till.provider.shows(first)
+    let earlier = try till.engine.lookUp("id-1", known: try till.payment())
+    #expect(earlier.id == "id-1" && earlier.attemptNumber == 1)
+    #expect(
+      earlier.note == "this is attempt 1 of 'A'. For the newest attempt: tender payment-status A"
+    )
+    till.provider.shows(second)
+    for handle in ["A", "id-2"] {
+      let newest = try till.engine.lookUp(handle, known: try till.payment())
+      #expect(newest.id == "id-2" && newest.attemptNumber == 2 && newest.note == nil, "\(handle)")
+    }
+    #expect(try till.payment()?.operations.count == 2)
+  }
+
   @Test(arguments: [Status.declined, .cancelled, .failed])
   func `a payment that ended and is shown as paid has a warning with the next step`(
     _ end: Status

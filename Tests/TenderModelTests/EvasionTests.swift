@@ -423,7 +423,7 @@ import Testing
     "password=\"\\", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "-----", "BEGIN PRIVATE KEY",
     "bearer ", "bearer a ", ":", " :", "_", "GB29", "GB29 NWBK ",
     "A1", "password=>", "=>", "password:['", "password:{'a", "bearer\t", "bearer \"", "bearer\"",
-    "&quot;", "password:\n",
+    "&quot;", "password:\n", "[password] =>", "]=", "password=(\"", "bearer (", "bearer (a",
   ])
   func `grows with the text alone`(_ piece: String) {
     let redactor = Self.told()
@@ -460,7 +460,9 @@ import Testing
     "Bearer\thunter2", "Bearer \"hunter2\"", "Bearer 'hunter2'", "bearer\"hunter2\"",
     #"{\"a\":\"Bearer \\"hunter2\\"\"}"#, "password:\n\thunter2", "password:\r\nhunter2",
     "client_secret=\\\nhunter2",
-    "password:\nhunter2", "password:\n\"hunter2\"",
+    "password:\nhunter2", "password:\n\"hunter2\"", "Bearer (hunter2)", "Bearer (hunter2).",
+    "[password] => hunter2", "['password'] = 'hunter2'", #"a[\"password\"]=\"hunter2\""#,
+    #"password=("hunter2")"#, #"password = ("a)", 'hunter2') or"#, "password=( 'hunter2' )",
   ])
   func `shows no value after the name of a secret`(_ text: String) {
     for redactor in Self.all + [Redactor()] {
@@ -508,6 +510,10 @@ import Testing
     ),
     ("Bearer\tx stays", "Bearer\t[redacted] stays"),
     (#"Bearer "x" stays"#, #"Bearer "[redacted]" stays"#),
+    ("Bearer (x) stays", "Bearer ([redacted]) stays"),
+    ("[password] => x stays", "[password] => [redacted] stays"),
+    (#"f(password=("S"), b) stays"#, "f(password=[redacted], b) stays"),
+    ("password: (at least 8) stays", "password: [redacted] least 8) stays"),
     (
       "a -----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY----- stays",
       "a -----BEGIN PRIVATE KEY-----[redacted]-----END PRIVATE KEY----- stays"
@@ -547,7 +553,8 @@ import Testing
     "GB29NWBK6016133192681", "XGB29NWBK60161331926819", "the access_token expired",
     "-----BEGIN PUBLIC KEY-----\nMIGb\n-----END PUBLIC KEY-----", "password:", "password: ",
     "----- BEGIN", #"{"passwords":["x"]}"#, #"{"token_type":"Bearer","scope":"x"}"#,
-    #"the "Bearer" scheme"#, "the 'bearer' pays", "bearer\nhunter",
+    #"the "Bearer" scheme"#, "the 'bearer' pays", "bearer\nhunter", "the bearer (of a card)",
+    "Bearer (see RFC 6750", "[password]: required", "[passwords] => x",
   ])
   func `keeps what has no value of a secret`(_ text: String) {
     for redactor in Self.all { #expect(redactor.redact(text, foreign: true) == text) }

@@ -20,21 +20,25 @@ final class BatchSource {
 
   /// The longest line, in bytes. For a batch, it is far more than an instrument and metadata need.
   private let limit: Int
+  /// What one line has, such as `command`.
+  private let unit: String
 
-  /// Opens a file, or uses standard input for `-`.
+  /// Opens a file, or uses standard input for `-`. The other arguments are those of a batch.
   ///
   /// If `shouldStop` returns true, no further line is awaited.
   init(
     _ path: String,
+    named name: String = "batch",
+    of unit: String = "command",
     limit: Int = 262_144,
     shouldStop: @escaping () -> Bool
   ) throws(Fault) {
-    self.limit = limit
+    (self.unit, self.limit) = (unit, limit)
     if path == "-" {
       descriptor = 0
       size = nil
     } else {
-      descriptor = try Environment.openForReading(path, named: "batch")
+      descriptor = try Environment.openForReading(path, named: name)
       size = Environment.size(of: descriptor)
     }
     reader = LineReader(
@@ -101,7 +105,7 @@ final class BatchSource {
     }
     guard let text = try reader.next(idle: idle) else { return nil }
     if reader.isTooLong {
-      let hint = "one command a line"
+      let hint = "one \(unit) a line"
       return .failure(.badLine("is longer than \(limit) bytes", hint: hint))
     }
     // A repaired text could be another reference, which another payment may have.

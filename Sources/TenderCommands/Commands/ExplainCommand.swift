@@ -97,6 +97,8 @@ struct ExplainCommand: CommandWork {
     var explained: Set<Explanation> = []
     for payment in payments {
       composition.show(inWords: payment)
+      // The advice of a page would be to pay again.
+      guard payment.seenPaidHint == nil else { continue }
       for page in records.pages(of: payment) where explained.insert(page.page).inserted {
         show(page)
       }

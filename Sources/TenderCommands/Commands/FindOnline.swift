@@ -39,7 +39,7 @@ struct FindOnline: CommandWork {
       let known = try composition.journal().payments(matching: id, filter: place)
       rows.formUnion(known.map(\.row))
       // After a void of a part, a payment has another id. An answer under its old id is not about it.
-      if let payment = known.first(where: { $0.state.id == id }) {
+      if let payment = known.lazy.map({ $0.named(by: id) }).first(where: { $0.state.id == id }) {
         show(try engine.take(outcome, of: payment))
       } else {
         show(Report(outcome, env: target.env, provider: target.module.name, reference: nil))

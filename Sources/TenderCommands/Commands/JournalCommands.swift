@@ -128,7 +128,10 @@ struct JournalCommands: CommandWork {
     try output.showLines { (show: (Record) -> Void) throws(Fault) in
       try journal.each(filter) { payment in
         do throws(Fault) {
-          let history = try journal.history(of: payment)
+          // Another process may have written later lines.
+          let lines = try journal.history(of: payment)
+          let last = lines.lastIndex { $0.at == payment.updatedAt } ?? lines.count - 1
+          let history = Array(lines.prefix(last + 1))
           show(records.entry(payment, history: history, isExport: true))
           return !output.isBroken
         } catch {

@@ -19,7 +19,8 @@ extension Action {
     payment-status: look payments up
     Looks payments up at the provider by receipt number or reference, and prints status, fees,
     refunds, dispute and failure reasons. It sends nothing that can move money. The journal
-    records the answer about a payment that it has. Payments that only the journal has are printed
+    records the answer about a payment that it has. The receipt number of an earlier attempt shows
+    that attempt. Payments that only the journal has are printed
     with "source": "journal". Without --wait and --expect the exit is 0 for every status that was
     found, unknown too.
     $ tender payment-status A2 # look one payment up

@@ -163,11 +163,12 @@ struct SimulatorCommands: CommandWork {
 
   func load() throws(Fault) -> Int32 {
     try composition.refuseReadOnly()
-    let ledger = try ledger()
-    try confirm(ledger, "Replace the simulated world")
+    // A missing file leaves no world behind.
     let path = invocation.operands[0]
     let descriptor = try Environment.openForReading(path, named: "simulator load")
     defer { Environment.close(descriptor) }
+    let ledger = try ledger()
+    try confirm(ledger, "Replace the simulated world")
     let reader = LineReader(descriptor: descriptor, limit: 1 << 20) {
       [signals = composition.signals] in signals.wish != nil
     }

@@ -220,7 +220,9 @@ struct Verdict {
     case .authorized where payment.kind == .payment: "\(look) \(name) --wait"
     // An operator undid the payment.
     case .cancelled where payment.isFollowed: nil
-    case .declined where payment.wasSeenPaid: payment.attempt?.fault?.hint
+    case .declined where payment.seenPaidHint != nil: payment.seenPaidHint
+    // Another command would be about the newest attempt.
+    case .declined where payment.isEarlier: nil
     case .declined, .cancelled, .expired:
       retry == .no && reason != nil || payment.kind == .mandate && report.status == .cancelled
         ? nil

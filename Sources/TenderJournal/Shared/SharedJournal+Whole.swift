@@ -137,6 +137,16 @@ extension SharedJournal {
   }
 
   package func take(_ payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Bool {
+    do throws(Fault) {
+      return try takeOver(payment, history)
+    } catch {
+      // Another process wrote the same payment.
+      guard error.cause == .changedMeanwhile else { throw error }
+      return try takeOver(payment, history)
+    }
+  }
+
+  private func takeOver(_ payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Bool {
     let found = try self.payment(query([select(payment.key)])[0].first)
     guard let found else {
       var new = payment

@@ -11,17 +11,24 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
   /// Whether a real payer opens the address. Otherwise the simulator plays the payer.
   private let hasPayer: Bool
   private var terminal: Terminal?
-  private var file: JSONObject?
-  /// The values for a form that the bank may show.
-  private let formTexts: [String]
-  private let formFile: String?
+  /// The values for a form that the bank may show: of a file, and typed.
+  private let filed: [String: String]
+  private let typed: [String: String]
 
-  init(_ session: any Session, _ env: Env, hasPayer: Bool) {
+  /// Reads the values for forms.
+  ///
+  /// Throws `usage` if they cannot be read.
+  init(_ session: any Session, _ env: Env, hasPayer: Bool) throws(Fault) {
     self.session = session
     self.env = env
     self.hasPayer = hasPayer
-    formTexts = session.invocation.all(Keys.form)
-    formFile = session.invocation[Keys.formFile]
+    filed = try Self.filed(session.invocation)
+    var typed: [String: String] = [:]
+    for pair in session.invocation.all(Keys.form) {
+      let (name, value) = try OptionReader.split(pair, option: "--form")
+      typed[name] = value
+    }
+    self.typed = typed
   }
 
   private var invocation: Invocation { session.invocation }
@@ -77,33 +84,19 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
   }
 
   func given(_ inputs: [FormInput]) throws(Fault) -> [String: String] {
-    var given: [String: String] = [:]
-    for member in try fileValues().members {
-      guard let text = member.value.text else {
-        throw .usage(
-          "bad_form",
-          "--form-file: \(member.key.quotedForMessage) is not text",
-          "put it in quotes"
-        )
-      }
-      given[member.key] = text
+    if let secret = inputs.first(where: { $0.isSensitive && typed[$0.id] != nil }) {
+      throw .badForm(
+        "\(secret.id.quotedForMessage) is a secret: not on a command line",
+        hint: "give it by --form-file, or at the prompt"
+      )
     }
-    for pair in formTexts {
-      let (name, value) = try OptionReader.split(pair, option: "--form")
-      if inputs.contains(where: { $0.id == name && $0.isSensitive }) {
-        throw .badForm(
-          "\(name.quotedForMessage) is a secret: not on a command line",
-          hint: "give it by --form-file, or at the prompt"
-        )
-      }
-      given[name] = value
-    }
-    return given.filter { member in inputs.contains { $0.id == member.key } }
+    return filed.merging(typed) { $1 }
+      .filter { member in inputs.contains { $0.id == member.key } }
   }
 
-  private func fileValues() throws(Fault) -> JSONObject {
-    if let file { return file }
-    guard let path = formFile else { return [:] }
+  /// Returns the members of the file that `--form-file` names; none without it.
+  private static func filed(_ invocation: Invocation) throws(Fault) -> [String: String] {
+    guard let path = invocation[Keys.formFile] else { return [:] }
     var bytes = try invocation.readOwn(path, "--form-file") ?? []
     defer { bytes.wipe() }
     guard let object = JSONReader.read(bytes, duplicates: .refusedStrictly)?.object else {
@@ -112,8 +105,18 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
         hint: "such as {\"psu-id\":\"…\"}"
       )
     }
-    file = object
-    return object
+    var filed: [String: String] = [:]
+    for member in object.members {
+      guard let text = member.value.text else {
+        throw .usage(
+          "bad_form",
+          "--form-file: \(member.key.quotedForMessage) is not text",
+          "put it in quotes"
+        )
+      }
+      filed[member.key] = text
+    }
+    return filed
   }
 
   func waits(left: Int) { session.waits(for: "waiting for the payer at the bank", left: left) }

@@ -116,12 +116,14 @@ package struct TrueLayerModule: ProviderModule {
     let setup = ProviderSettings(session, name, env)
     let configuration = try setup.configuration()
     let isInProcess = env == .simulator && configuration.apiBase == nil
+    // A missing file leaves no simulated world behind.
+    let guide = try BankGuide(session, env, hasPayer: !isInProcess)
     var context = TrueLayerContext(
       configuration: configuration,
       options: try setup.options(),
       http: try session.exchanges(inProcess: isInProcess).http,
       redirects: session.redirects(to: configuration.redirectURL, simulated: isInProcess),
-      guide: BankGuide(session, env, hasPayer: !isInProcess),
+      guide: guide,
       clock: session.clock,
       randomness: try session.randomness(),
       interruption: session.signals.atTheBank,
