@@ -28,6 +28,16 @@ extension Payment {
     )
   }
 
+  /// Refuses to change an earlier attempt by its id.
+  func notNewest(_ id: String) -> Fault {
+    conflict(
+      code: "earlier_attempt",
+      "\(id.quotedForMessage) is an earlier attempt of \(name); nothing was sent",
+      hint:
+        "to look at it: tender payment-status \(id.shellOperand); \(shellReference) names the newest attempt"
+    )
+  }
+
   /// The commands that can follow in the payment's current state.
   private var nextStep: String {
     switch state.status {

@@ -66,8 +66,8 @@ extension Engine {
   ///
   /// Neither is checked again before the send. An adapter still refuses to send without what it needs. An
   /// order that begins a payment has its reference. Any other order changes `found`, or the payment with the
-  /// provider's id `handle`, which was made elsewhere. Throws `usage` or `unsupported`, and `auth` if a
-  /// requested look-up lacks credentials.
+  /// provider's id `handle`, which was made elsewhere. Throws `usage` or `unsupported`, `auth` if a requested
+  /// look-up lacks credentials, and `conflict` if `handle` is the id of an earlier attempt.
   package func checked(
     _ order: Order,
     on found: Payment? = nil,
@@ -75,6 +75,8 @@ extension Engine {
     _ options: Options = Options()
   ) throws(Fault) -> CheckedOrder {
     if order.placed != nil { try provider.check(order) }
+    // The order would change the newest attempt, which is another charge.
+    if let found, found.named(by: handle).isEarlier { throw found.notNewest(handle) }
     if options.isLookedUp { try provider.checkReady(for: nil, of: found) }
     var lack: Fault?
     do throws(Fault) { try provider.checkReady(for: order, of: found) } catch { lack = error }

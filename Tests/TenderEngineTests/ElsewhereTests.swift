@@ -312,6 +312,24 @@ import Testing
     #expect(try till.payment()?.operations.count == 2)
   }
 
+  /// A refund by the id of an earlier attempt would give back another charge.
+  @Test func `an earlier attempt is changed by no command`() throws {
+    let till = Till(Scripted(.scripted, .answer(.declined), .answer(.succeeded)))
+    #expect(try till.transact().hasPrefix("declined"))
+    #expect(try till.transact(newAttempt: true) == "succeeded")
+    let found = try #require(try till.payment())
+    let orders: [Order] = [.refund(RefundRequest()), .cancel(), .capture(nil)]
+    for order in orders {
+      let refused = #expect(throws: Fault.self) {
+        _ = try till.engine.checked(order, on: found, handle: "id-1")
+      }
+      #expect(refused?.code == "earlier_attempt" && refused?.effect == Fault.Effect.none)
+    }
+    for handle in ["A", "id-2"] {
+      _ = try till.engine.checked(orders[0], on: found, handle: handle)
+    }
+  }
+
   @Test(arguments: [Status.declined, .cancelled, .failed])
   func `a payment that ended and is shown as paid has a warning with the next step`(
     _ end: Status
