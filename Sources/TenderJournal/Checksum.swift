@@ -62,16 +62,8 @@ struct Checksum {
     return sum.text(key: key)
   }
 
-  static func randomBytes(_ count: Int) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    unsafe randombytes_buf(&bytes, bytes.count)
-    return bytes
-  }
-
   /// Returns sixteen random bytes in the form of a checksum.
-  static func random() -> String {
-    Hex.encode(randomBytes(16))
-  }
+  static func random() -> String { Hex.encode(SystemRandomness().bytes(16)) }
 }
 
 /// The key of the fingerprints, which compare values that the journal does not store as typed.
@@ -82,13 +74,9 @@ struct FingerprintKey {
   let path: String
 
   /// Throws `state` if there is no key and none can be created.
-  func bytes(making random: [UInt8]) throws(Fault) -> [UInt8] {
+  func bytes() throws(Fault) -> [UInt8] {
     if let known = read() { return known }
-    // The file is written completely and then linked to its name, so that two processes get one key.
-    let draft = path + "-" + Hex.encode(Array(random.prefix(8)))
-    defer { PlainFile.remove(draft) }
-    try PlainFile.write(random, to: draft)
-    PlainFile.link(draft, as: path)
+    try PlainFile.make(path, SystemRandomness().bytes(32))
     guard let made = read() else { throw .unusable(path, "it is no key") }
     return made
   }

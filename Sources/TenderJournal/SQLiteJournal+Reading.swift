@@ -171,7 +171,7 @@ extension SQLiteJournal {
   package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
     guard waiting.isEmpty else { return try summed(filter, by: keys) }
     // Rows are added here, because SQLite sorts all of them for GROUP BY, which takes three times as long.
-    let query = TotalsQuery(alias: "p")
+    let query = PaymentQuery(alias: "p")
     let statement: Statement = """
       SELECT \(sql: query.group(keys)), \(sql: query.sums.joined(separator: ", "))
       \(query.source)\(Condition.columns(filter))
@@ -207,13 +207,13 @@ package enum EventRow {
   >([
     .init("line", from: { $0.line }),
     .init("payment", from: { $0.payment }),
-    .init("at", from: { $0.entry.at }),
-    .init("operation", from: { $0.entry.operation }),
-    .init("state", from: { $0.entry.state }),
-    .init("amount", from: { $0.entry.amount }),
-    .init("status", from: { $0.entry.status }),
-    .init("note", from: { $0.entry.note }),
-    .init("by", from: { $0.entry.by }),
+    .init("at", { $0.entry.at }, { $0.entry.at = $1 }),
+    .init("operation", { $0.entry.operation }, { $0.entry.operation = $1 }),
+    .init("state", { $0.entry.state }, { $0.entry.state = $1 }),
+    .init("amount", { $0.entry.amount }, { $0.entry.amount = $1 }),
+    .init("status", { $0.entry.status }, { $0.entry.status = $1 }),
+    .init("note", { $0.entry.note }, { $0.entry.note = $1 }),
+    .init("by", { $0.entry.by }, { $0.entry.by = $1 }),
     .init("sum", from: { $0.sum }),
   ])
 
@@ -232,14 +232,8 @@ package enum EventRow {
 
   /// Returns the line of a row of `event`.
   package static func entry(_ row: Row) -> HistoryEntry {
-    HistoryEntry(
-      at: row.number("at") ?? 0,
-      operation: row.text("operation") ?? "",
-      state: row.text("state") ?? "",
-      amount: row.number("amount"),
-      status: row.text("status") ?? "",
-      note: row.text("note") ?? "",
-      by: row.text("by")
-    )
+    var source = (line: 0, payment: 0, entry: HistoryEntry(at: 0, note: ""), sum: String?.none)
+    table.read(row, into: &source)
+    return source.entry
   }
 }

@@ -67,17 +67,17 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     if sharesWork { Self.opening.take() }
     defer { if sharesWork { Self.opening.end() } }
     let path = folder + "/journal.db"
-    var lacksLog = PlainFile.exists(path) && !PlainFile.exists(path + "-wal")
+    var lacksLog = Environment.exists(path) && !Environment.exists(path + "-wal")
     // The process that creates the files holds this lock until all exist.
     var opening: Int32?
-    defer { if let opening { PlainFile.close(opening) } }
-    if lacksLog || !PlainFile.exists(path) {
+    defer { if let opening { Environment.close(opening) } }
+    if lacksLog || !Environment.exists(path) {
       let file = try PlainFile.open(folder + "/journal.lock")
       opening = file
       _ = PlainFile.lock(file, at: LockFile.opening, upTo: 5000)
-      lacksLog = PlainFile.exists(path) && !PlainFile.exists(path + "-wal")
+      lacksLog = Environment.exists(path) && !Environment.exists(path + "-wal")
     }
-    let isNew = !PlainFile.exists(path)
+    let isNew = !Environment.exists(path)
     let isFirst: Bool
     if sharesWork {
       (database, isFirst) = try Database.shared(path: path, busyTimeout: patience ?? 30_000)

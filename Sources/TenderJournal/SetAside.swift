@@ -20,7 +20,7 @@ package final class SetAside {
 
   package init(path: String) { self.path = path }
 
-  deinit { if let descriptor { PlainFile.close(descriptor) } }
+  deinit { if let descriptor { Environment.close(descriptor) } }
 
   private func opened() throws(Fault) -> Int32 {
     if let descriptor { return descriptor }
@@ -79,7 +79,7 @@ package final class SetAside {
 
   /// Returns the content of the slots with their numbers and checksums. An incomplete slot counts as empty.
   package func entries() -> [(slot: Int, sum: String, values: JSON)] {
-    guard PlainFile.exists(path), let file = try? opened() else { return [] }
+    guard Environment.exists(path), let file = try? opened() else { return [] }
     var found: [(slot: Int, sum: String, values: JSON)] = []
     for slot in 0..<Self.mostSlots {
       let position = slot * Self.slotSize

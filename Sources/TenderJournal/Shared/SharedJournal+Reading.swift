@@ -230,7 +230,7 @@ extension SharedJournal {
   package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
     takeInSpool()
     guard waiting.isEmpty else { return try summed(filter, by: keys) }
-    let total = TotalsQuery(alias: "a", schema: "tender.")
+    let total = PaymentQuery(alias: "a", schema: "tender.")
     let sums = total.sums.map { "least(sum(\($0)), \(Int.max))::bigint" }.joined(separator: ", ")
     let rows = try query([
       """

@@ -102,7 +102,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     hasOwnKey = settings.key == nil
     if settings.key == nil, !settings.isReading, settings.usesFiles {
       let own = FingerprintKey(path: settings.folder + "/journal.key")
-      var bytes = try own.bytes(making: Checksum.randomBytes(32))
+      var bytes = try own.bytes()
       settings.key = FleetKey(consuming: &bytes)
     }
     self.settings = settings
