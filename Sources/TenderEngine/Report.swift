@@ -208,7 +208,6 @@ extension Report {
   }
 
   private func endingFault(acceptsPart: Bool) -> Fault? {
-    let noun = kind == .mandate ? "mandate" : "payment"
     var name: String { (reference?.text ?? id ?? "").quotedForMessage }
     let payment = payment?.attempt?.kind == .refund ? nil : payment
     switch status {
@@ -231,7 +230,7 @@ extension Report {
         case .failed: (.rejected, "payment_failed")
         default: (.declined, "declined")
         }
-      return Fault(kind, code: code, "the \(noun) \(name) is \(status.rawValue)")
+      return Fault(kind, code: code, "the \(self.kind.noun) \(name) is \(status.rawValue)")
     case .succeeded, .authorized, .requiresConfirmation, .pending:
       let asked = payment?.attempt?.amount ?? requestedAmount
       let approved = payment?.attempt.map(\.effectiveAmount) ?? amount

@@ -47,13 +47,7 @@ final class CurlStream: ConnectedStream {
         try wait(for: POLLOUT, by: deadline, hasSent: rest.count < bytes.count)
       } else if code != CURLE_OK {
         throw rest.count == bytes.count
-          ? Fault(
-            .notSent,
-            code: "connection_closed",
-            cause: .connectionClosed,
-            "the connection to \(host) is closed"
-          )
-          : .broken("the connection to \(host)")
+          ? .closed("the connection to \(host) is closed") : .broken("the connection to \(host)")
       }
     }
   }
@@ -151,6 +145,11 @@ final class StreamAhead: @unchecked Sendable {
 }
 
 extension Fault {
+  /// The fault of a connection that was closed before anything was sent.
+  static func closed(_ message: String) -> Fault {
+    Fault(.notSent, code: "connection_closed", cause: .connectionClosed, message)
+  }
+
   /// The fault of a connection that broke. Sent bytes may have arrived.
   static func broken(_ connection: String) -> Fault {
     Fault(
