@@ -69,16 +69,3 @@ final class HeldLock: ReferenceLock {
     Environment.close(descriptor)
   }
 }
-
-/// Empty files beside the journal: a request that a process stop, and the mark of an unfinished erasure.
-struct MarkFile {
-  let path: String
-
-  func make() throws(Fault) {
-    Environment.close(try PlainFile.open(path))
-  }
-
-  var exists: Bool { Environment.exists(path) }
-
-  func remove() { PlainFile.remove(path) }
-}

@@ -120,6 +120,9 @@ enum PlainFile {
     _ = unsafe link(draft, path)
   }
 
+  /// Creates an empty file, unless it exists.
+  static func touch(_ path: String) throws(Fault) { Environment.close(try open(path)) }
+
   static func remove(_ path: String) { _ = unsafe unlink(path) }
 
   /// Returns the reason why a file cannot be written or created; nil if it can.

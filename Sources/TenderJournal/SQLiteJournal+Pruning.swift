@@ -14,7 +14,7 @@ extension SQLiteJournal {
     guard !slices.isEmpty else { return 0 }
     // The log of a slice is longer than that of a command, and each copy into the file waits for the disk.
     try database.execute("PRAGMA wal_autocheckpoint = 1000")
-    try? unfinished.make()
+    try? PlainFile.touch(unfinished)
     let planned = slices.reduce(0) { $0 + $1.count }
     var count = 0
     for (index, slice) in slices.enumerated() {
@@ -29,7 +29,7 @@ extension SQLiteJournal {
       }
     }
     try? giveBack()
-    try? unfinished.make()
+    try? PlainFile.touch(unfinished)
     // The rows are deleted. At the latest, the next command erases their bytes.
     try? erase()
     return count

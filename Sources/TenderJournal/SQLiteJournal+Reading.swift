@@ -48,10 +48,7 @@ extension SQLiteJournal {
     "SELECT \(EventRow.columns.names.list()) FROM event WHERE payment = ? ORDER BY line"
 
   /// Returns the payment of a row, or the one that waits to be written there.
-  func payment(_ row: Row) throws(Fault) -> Payment {
-    let found = try stored(row)
-    return waiting[found.key]?.added(to: found) ?? found
-  }
+  func payment(_ row: Row) throws(Fault) -> Payment { aside.added(to: try stored(row)) }
 
   private func stored(_ row: Row) throws(Fault) -> Payment {
     try opened(try PaymentRow.payment(row, try operations(of: row.number("row") ?? 0)))
@@ -61,7 +58,7 @@ extension SQLiteJournal {
     for form in Reference.forms(of: key.reference.text) {
       let form = Reference(stored: form)
       let key = ReferenceKey(env: key.env, provider: key.provider, reference: form)
-      if let found = try stored(key) { return waiting[key]?.added(to: found) ?? found }
+      if let found = try stored(key) { return aside.added(to: found) }
     }
     return nil
   }
@@ -149,12 +146,12 @@ extension SQLiteJournal {
   }
 
   package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
-    if waiting.isEmpty, filter.isOfOneTerm, case .exactly(let term)? = filter.query {
+    if aside.waiting.isEmpty, filter.isOfOneTerm, case .exactly(let term)? = filter.query {
       return try number(
         "SELECT count(*) FROM (SELECT 1 FROM term WHERE text = \(term) LIMIT \(limit))"
       ) ?? 0
     }
-    guard filter.query == nil, filter.handle == nil, waiting.isEmpty else {
+    guard filter.query == nil, filter.handle == nil, aside.waiting.isEmpty else {
       return try counted(filter, upTo: limit)
     }
     return try number(
@@ -169,7 +166,7 @@ extension SQLiteJournal {
   }
 
   package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
-    guard waiting.isEmpty else { return try summed(filter, by: keys) }
+    guard aside.waiting.isEmpty else { return try summed(filter, by: keys) }
     // Rows are added here, because SQLite sorts all of them for GROUP BY, which takes three times as long.
     let query = PaymentQuery(alias: "p")
     let statement: Statement = """

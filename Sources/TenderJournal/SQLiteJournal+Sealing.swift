@@ -92,7 +92,7 @@ extension SQLiteJournal {
     instrument: String?
   ) throws(Fault) -> JSONObject {
     try content.fingerprints(instrument, redactor) { () throws(Fault) in
-      let key = try FingerprintKey(path: folder + "/journal.key").bytes()
+      let key = try FingerprintKey.bytes(at: folder + "/journal.key")
       return (String(Checksum.fingerprint("key", "", key).prefix(8)), key)
     }
   }

@@ -17,6 +17,8 @@ package final class SetAside {
   package let path: String
   private var descriptor: Int32?
   private var slots: [(row: Int, slot: Int)] = []
+  /// The outcomes that wait for the database, by the references of their payments.
+  var waiting: [ReferenceKey: AsideOutcome] = [:]
 
   package init(path: String) { self.path = path }
 
@@ -62,6 +64,27 @@ package final class SetAside {
     slots.removeAll { $0.row == row }
     PlainFile.unlock(descriptor, at: slot * Self.slotSize)
   }
+
+  /// Writes an operation's outcome into the slot of its payment, which counts as written then. An outcome that
+  /// already waits is in it too. `name` is that of the journal.
+  func write(
+    _ payment: inout Payment,
+    _ sequence: Int,
+    note: String,
+    by: String,
+    in name: String,
+    _ redactor: Redactor
+  ) throws(Fault) {
+    let earlier = waiting[payment.key]
+    let outcome = AsideOutcome(payment, sequence, over: earlier, note: note, by: by, redactor)
+    try write(outcome.entry(in: name), for: payment.row)
+    if earlier == nil { payment.version += 1 }
+    payment.settled()
+    waiting[payment.key] = outcome
+  }
+
+  /// Returns a payment with the outcome that waits for it, if there is one.
+  func added(to payment: Payment) -> Payment { waiting[payment.key]?.added(to: payment) ?? payment }
 
   /// Writes an attempt into its slot, durably.
   package func write(_ values: JSON, for row: Int) throws(Fault) {

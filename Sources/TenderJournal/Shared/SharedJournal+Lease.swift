@@ -58,7 +58,7 @@ extension SharedJournal {
     else { return nil }
     try deliver(holding: key)
     // If an outcome still waits, the payment exists already, or should exist.
-    let write = waiting[key] == nil ? write : nil
+    let write = aside.waiting[key] == nil ? write : nil
     var hasLooked = false
     while true {
       if let lease = try take(key, opening: write) { return Held(self, key, lease, local) }
@@ -104,7 +104,7 @@ extension SharedJournal {
     raiseMarkToSeen()
     fresh = (key, payment)
     opened = nil
-    if let outcome = waiting[key], outcome.standing(in: payment) == .forgot {
+    if let outcome = aside.waiting[key], outcome.standing(in: payment) == .forgot {
       giveBack(key, lease)
       throw .forgotten(key.reference, aside.path)
     }
