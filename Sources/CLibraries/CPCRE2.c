@@ -6,8 +6,8 @@
 #include <string.h>
 
 // PCRE2_ANCHORED | PCRE2_NEVER_BACKSLASH_C | PCRE2_UTF | PCRE2_NO_AUTO_CAPTURE | PCRE2_DOLLAR_ENDONLY
-// | PCRE2_ALT_BSUX | PCRE2_ALLOW_EMPTY_CLASS: the last three are ECMAScript's meaning. Groups without captures
-// need little memory.
+// | PCRE2_ALT_BSUX | PCRE2_ALLOW_EMPTY_CLASS: the last three are ECMAScript's meaning. Groups without
+// captures need little memory.
 #define OPTIONS (0x80000000u | 0x00100000u | 0x00080000u | 0x2000u | 0x10u | 0x2u | 0x1u)
 
 // Calls of the matcher, and KiB. The time of a call is linear in the text.

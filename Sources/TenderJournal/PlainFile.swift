@@ -107,8 +107,8 @@ enum PlainFile {
     status(of: descriptor).map { Int($0.st_size) } ?? 0
   }
 
-  /// Writes a new file durably, unless another process made it. It is written completely and then linked to its
-  /// name, so that two processes get one.
+  /// Writes a new file durably, unless another process made it. It is written completely and then linked to
+  /// its name, so that two processes get one.
   static func make(_ path: String, _ bytes: [UInt8]) throws(Fault) {
     let draft = path + "-" + Hex.encode(SystemRandomness().bytes(16))
     defer { remove(draft) }

@@ -65,8 +65,8 @@ package final class SetAside {
     PlainFile.unlock(descriptor, at: slot * Self.slotSize)
   }
 
-  /// Writes an operation's outcome into the slot of its payment, which counts as written then. An outcome that
-  /// already waits is in it too. `name` is that of the journal.
+  /// Writes an operation's outcome into the slot of its payment, which counts as written then. It includes an
+  /// outcome that already waits. `name` is that of the journal.
   func write(
     _ payment: inout Payment,
     _ sequence: Int,
