@@ -22,6 +22,12 @@ let bytewise: [SwiftSetting] = [
   .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
 ]
 
+/// The C library, by one name on both systems (`import Platform`).
+let platform: [SwiftSetting] = [
+  .unsafeFlags(["-module-alias", "Platform=Darwin"], .when(platforms: [.macOS])),
+  .unsafeFlags(["-module-alias", "Platform=Glibc"], .when(platforms: [.linux])),
+]
+
 let rules = strict + (isQuick ? [.unsafeFlags(["-Onone"])] : [])
 
 #if arch(x86_64)
@@ -60,18 +66,12 @@ func room(
     name: name,
     dependencies: needs,
     exclude: documents,
-    swiftSettings: settings + bytewise
+    swiftSettings: settings + bytewise + platform
   )
 }
 
 /// For rooms in which no command spends its time: small rather than fast.
 let small = rules + (isQuick ? [] : [.unsafeFlags(["-Osize"], .when(configuration: .release))])
-
-/// The C library, by one name on both systems (`import Platform`).
-let platform: [SwiftSetting] = [
-  .unsafeFlags(["-module-alias", "Platform=Darwin"], .when(platforms: [.macOS])),
-  .unsafeFlags(["-module-alias", "Platform=Glibc"], .when(platforms: [.linux])),
-]
 
 /// A room that every test works through, byte by byte: optimized in a quick build too.
 func workhorse(
@@ -181,7 +181,7 @@ let package = Package(
     .executableTarget(
       name: "tender",
       dependencies: ["TenderCommands", "TenderSystem"],
-      swiftSettings: rules,
+      swiftSettings: rules + platform,
       linkerSettings: hardenedLinking
     ),
 

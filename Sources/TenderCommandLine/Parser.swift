@@ -276,7 +276,7 @@ extension Fault {
     return usage("bad_operand", message, "usage: \(command.usage)")
   }
 
-  fileprivate static func badChoice(_ what: String, _ typed: String, _ choices: [String]) -> Fault {
+  static func badChoice(_ what: String, _ typed: String, _ choices: [String]) -> Fault {
     let nearest = Suggestion.nearest(to: typed, among: choices)
     return usage(
       "bad_value",

@@ -1,13 +1,8 @@
+private import Platform
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// One run of the program, from arguments to exit status.
 package struct Program {

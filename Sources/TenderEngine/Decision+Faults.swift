@@ -44,7 +44,7 @@ extension Payment {
     case .requiresConfirmation where kind == .payment:
       "to charge it: tender confirm \(shellReference); to release it: tender cancel \(shellReference)"
     case .requiresAction, .pending, .authorized, .requiresConfirmation:
-      "to see how it ends: tender \(kind == .mandate ? "mandate" : "payment")-status \(shellReference)"
+      "to see how it ends: tender \(kind.noun)-status \(shellReference)"
     default:
       "to see it: tender journal show \(shellReference); another payment needs another --reference"
     }

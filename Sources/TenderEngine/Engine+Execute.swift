@@ -342,8 +342,8 @@ extension Engine {
         + progress.payment.shellReference
     }
     if fault.cause == .genericConflict {
-      let noun = progress.payment.kind == .mandate ? "mandate" : "payment"
-      fault.hint = "to look only: tender \(noun)-status \(progress.payment.shellReference)"
+      let payment = progress.payment
+      fault.hint = "to look only: tender \(payment.kind.noun)-status \(payment.shellReference)"
     }
     let before = progress.before
     var kept = fault

@@ -334,7 +334,7 @@ extension Report {
       effect: hasUnknown ? .unknown : .none,
       code: "still_pending",
       why,
-      hint: hint ?? "look again later: tender \(kind == .mandate ? "mandate" : "payment")-status "
+      hint: hint ?? "look again later: tender \(self.kind.noun)-status "
         + (reference?.text ?? id ?? "ID").shellOperand
     )
     return report
@@ -343,12 +343,11 @@ extension Report {
 
 extension Fault {
   fileprivate static func otherKind(_ handle: String, _ kind: Payment.Kind) -> Fault {
-    let name = kind == .mandate ? "mandate" : "payment"
-    return Fault(
+    Fault(
       .notFound,
       code: "payment_not_found",
-      "\(handle.quotedForMessage) is a \(name)",
-      hint: "use: tender \(name)-status \(handle.shellOperand)"
+      "\(handle.quotedForMessage) is a \(kind.noun)",
+      hint: "use: tender \(kind.noun)-status \(handle.shellOperand)"
     )
   }
 }

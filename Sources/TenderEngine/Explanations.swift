@@ -6,7 +6,7 @@ extension Explanation {
   package static let general: [Explanation] =
     embedded("TenderEngine")
     + Fault.Retry.allCases.map {
-      .word(.type, $0.rawValue, $0.meaning, "error.retry.class of a record of tender")
+      Explanation(.type, $0.rawValue, $0.meaning, "error.retry.class of a record of tender")
     }
 
   /// A page for each exit status.
@@ -15,6 +15,6 @@ extension Explanation {
     + Fault.Kind.allCases.sorted { $0.exitStatus < $1.exitStatus }.map {
       ($0.exitStatus, $0.meaning)
     } + [(141, "a look-up whose reader closed the pipe")]).map {
-      .word(.exit, String($0), $1, "the exit status of tender: man 7 tender-exit-codes")
+      Explanation(.exit, String($0), $1, "the exit status of tender: man 7 tender-exit-codes")
     }
 }

@@ -230,13 +230,8 @@ extension Journal {
       try update(&payment, sequence, note: note, .power)
       return nil
     } catch {
-      do throws(Fault) {
-        try setAside(&payment, sequence, note: note)
-        return .setAside(error)
-      } catch let second {
-        _ = second
-        throw error
-      }
+      guard (try? setAside(&payment, sequence, note: note)) != nil else { throw error }
+      return .setAside(error)
     }
   }
 
@@ -336,23 +331,23 @@ package protocol ReferenceLock: AnyObject {}
 /// One line of a payment's history.
 package struct HistoryEntry: Sendable, Hashable {
   /// Milliseconds since 1970.
-  package let at: Int
+  package var at: Int
   /// The kind and number of the operation, such as `refund 2`; empty for the journal itself.
-  package let operation: String
-  package let state: String
+  package var operation: String
+  package var state: String
   /// The operation's amount, in minor units.
-  package let amount: Int?
-  package let status: String
-  package let note: String
+  package var amount: Int?
+  package var status: String
+  package var note: String
   /// The writer as `USER@MACHINE`; nil in lines of earlier versions.
-  package let by: String?
+  package var by: String?
 
   package init(
     at: Int,
-    operation: String,
-    state: String,
-    amount: Int?,
-    status: String,
+    operation: String = "",
+    state: String = "",
+    amount: Int? = nil,
+    status: String = "",
     note: String,
     by: String? = nil
   ) {

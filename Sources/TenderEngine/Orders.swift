@@ -298,9 +298,7 @@ package struct AuthorizationOrder: PlacedOrder {
   var total: Int? { amount?.minorUnits }
 
   var question: String {
-    if let existingID {
-      return "go on with the \(kind == .mandate ? "mandate" : "payment") \(existingID)"
-    }
+    if let existingID { return "go on with the \(kind.noun) \(existingID)" }
     return amount.map { priced("pay", $0) } ?? "create the mandate \(reference.text)"
   }
 }

@@ -3,7 +3,12 @@ package import TenderModel
 /// The payment of one reference, at one provider, in one environment: a list of operations.
 package struct Payment: Sendable, Priced {
   /// The kind of payment. The journal stores the number.
-  package enum Kind: Int, Sendable { case payment, storedMethod, mandate }
+  package enum Kind: Int, Sendable {
+    case payment, storedMethod, mandate
+
+    /// The name in commands, in errors and in the paths of an API.
+    package var noun: String { self == .mandate ? "mandate" : "payment" }
+  }
 
   /// The journal's number for its row; 0 before it is written.
   package var row = 0

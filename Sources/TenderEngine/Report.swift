@@ -215,7 +215,6 @@ extension Report {
   }
 
   private func endingFault(acceptsPart: Bool) -> Fault? {
-    let noun = kind == .mandate ? "mandate" : "payment"
     var name: String { (reference?.text ?? id ?? "").quotedForMessage }
     let payment = payment?.attempt?.kind == .refund ? nil : payment
     switch status {
@@ -238,7 +237,7 @@ extension Report {
         case .failed: (.rejected, "payment_failed")
         default: (.declined, "declined")
         }
-      return Fault(kind, code: code, "the \(noun) \(name) is \(status.rawValue)")
+      return Fault(kind, code: code, "the \(self.kind.noun) \(name) is \(status.rawValue)")
     case .succeeded, .authorized, .requiresConfirmation, .pending:
       let asked = payment?.attempt?.amount ?? requestedAmount
       let approved = payment?.attempt.map(\.effectiveAmount) ?? amount

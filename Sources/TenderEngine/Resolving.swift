@@ -108,9 +108,7 @@ extension Payment {
     }
     return only
   }
-}
 
-extension Payment {
   /// Refuses an end without effect while the request can still have one: the same command would act twice.
   fileprivate func mayStillAppear(
     _ operation: Operation,
@@ -129,9 +127,7 @@ extension Payment {
     fault.again = .later
     return fault
   }
-}
 
-extension Payment {
   /// Refuses an end without effect of an operation that the provider has accepted.
   fileprivate func isAccepted(_ operation: Operation) -> Fault {
     .conflict(

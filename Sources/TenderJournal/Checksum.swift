@@ -62,40 +62,25 @@ struct Checksum {
     return sum.text(key: key)
   }
 
-  static func randomBytes(_ count: Int) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    unsafe randombytes_buf(&bytes, bytes.count)
-    return bytes
-  }
-
   /// Returns sixteen random bytes in the form of a checksum.
-  static func random() -> String {
-    Hex.encode(randomBytes(16))
-  }
+  static func random() -> String { Hex.encode(SystemRandomness().bytes(16)) }
 }
 
 /// The key of the fingerprints, which compare values that the journal does not store as typed.
 ///
 /// It is in a separate file, so that a copied journal reveals nothing.
-struct FingerprintKey {
-  /// The path of the file, which is created when the key is first needed.
-  let path: String
-
+enum FingerprintKey {
+  /// Returns the key in a file, which is created when it is first needed.
+  ///
   /// Throws `state` if there is no key and none can be created.
-  func bytes(making random: [UInt8]) throws(Fault) -> [UInt8] {
+  static func bytes(at path: String) throws(Fault) -> [UInt8] {
+    func read() -> [UInt8]? {
+      PlainFile.read(path, limit: 64).flatMap { $0.count == 32 ? $0 : nil }
+    }
     if let known = read() { return known }
-    // The file is written completely and then linked to its name, so that two processes get one key.
-    let draft = path + "-" + Hex.encode(Array(random.prefix(8)))
-    defer { PlainFile.remove(draft) }
-    try PlainFile.write(random, to: draft)
-    PlainFile.link(draft, as: path)
+    try PlainFile.make(path, SystemRandomness().bytes(32))
     guard let made = read() else { throw .unusable(path, "it is no key") }
     return made
-  }
-
-  private func read() -> [UInt8]? {
-    guard let bytes = PlainFile.read(path, limit: 64), bytes.count == 32 else { return nil }
-    return bytes
   }
 }
 

@@ -1,12 +1,13 @@
 import TenderEngine
 import TenderModel
+import TenderSystem
 
 /// The position that a journal had reached, in a small file outside of its folder. A journal that is behind
 /// it has lost something.
 ///
 /// The file is beside the folder and has its name, so it moves with the files there. It has one line in one
 /// disk sector, written in place after each durable commit.
-final class HighWaterMark {
+package final class HighWaterMark {
   struct Position {
     /// The journal's name, created with it.
     var journal: String
@@ -24,12 +25,12 @@ final class HighWaterMark {
 
   let path: String
   /// The path to read while there is no file at `path`. The folder for marks may have been set later.
-  fileprivate let earlierPath: String?
+  private let earlierPath: String?
   private var descriptor: Int32?
   private var last: Position?
 
   /// Creates the mark of a folder, beside it or in a folder for marks. `isShared`: its journal is a database.
-  init(of folder: String, in place: String? = nil, isShared: Bool = false) {
+  package init(of folder: String, in place: String? = nil, isShared: Bool = false) {
     let whole = PlainFile.resolved(folder)
     let parts = whole.split(separator: "/")
     let name = String(parts.last ?? "")
@@ -55,7 +56,7 @@ final class HighWaterMark {
     PlainFile.problem(writing: path).map { "cannot write \(path): \($0)" }
   }
 
-  deinit { if let descriptor { PlainFile.close(descriptor) } }
+  deinit { if let descriptor { Environment.close(descriptor) } }
 
   /// Returns the position; nil if there is none for this folder.
   func read() -> Position? {
@@ -124,23 +125,13 @@ final class HighWaterMark {
     // Within one sector, a power cut leaves the old or the new line. An old line only protects less.
     if anew { _ = PlainFile.sync(file) }
   }
-}
-
-/// The file with the mark of a state folder, for the code that bounds a process to its files.
-package struct JournalMark {
-  private let mark: HighWaterMark
-
-  /// Creates the mark of a folder, beside it or in a folder for marks. `isShared`: its journal is a database.
-  package init(of folder: String, in place: String?, isShared: Bool) {
-    mark = HighWaterMark(of: folder, in: place, isShared: isShared)
-  }
 
   /// The path of the file, and its path before a folder for marks was set.
-  package var paths: [String] { [mark.path] + [mark.earlierPath].compactMap(\.self) }
+  package var paths: [String] { [path] + [earlierPath].compactMap(\.self) }
 
   /// Creates the file if it is missing. An empty file has no effect.
   package func make() {
-    guard !PlainFile.exists(mark.path), let file = try? PlainFile.open(mark.path) else { return }
-    PlainFile.close(file)
+    guard !Environment.exists(path), let file = try? PlainFile.open(path) else { return }
+    Environment.close(file)
   }
 }

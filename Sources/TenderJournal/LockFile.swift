@@ -1,11 +1,7 @@
+private import Platform
 import TenderEngine
 import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
+import TenderSystem
 
 /// A file with one lockable byte for each reference.
 ///
@@ -34,9 +30,7 @@ struct LockFile {
         throw .unusable(path, PlainFile.problem)
       }
       guard deadline.remaining > 0 else { return nil }
-      var polled = pollfd(fd: interruption.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
-      _ = unsafe poll(&polled, 1, 20)
-      try interruption.check()
+      try SystemClock(interruption: interruption).pause(milliseconds: 20)
     }
   }
 
@@ -72,19 +66,6 @@ final class HeldLock: ReferenceLock {
   deinit {
     // A child process has the descriptor too until it executes another program.
     PlainFile.unlock(descriptor, at: position)
-    PlainFile.close(descriptor)
+    Environment.close(descriptor)
   }
-}
-
-/// Empty files beside the journal: a request that a process stop, and the mark of an unfinished erasure.
-struct MarkFile {
-  let path: String
-
-  func make() throws(Fault) {
-    PlainFile.close(try PlainFile.open(path))
-  }
-
-  var exists: Bool { PlainFile.exists(path) }
-
-  func remove() { PlainFile.remove(path) }
 }

@@ -1,19 +1,7 @@
 private import CLibraries
+private import Platform
 import TenderModel
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
-
-// System functions whose names `PlainFile` uses as well.
-
-private func opened(_ path: String, _ flags: Int32) -> Int32 { unsafe open(path, flags, 0o600) }
-
-private func linked(_ path: String, _ name: String) { _ = unsafe link(path, name) }
-
-private func closed(_ descriptor: Int32) { _ = close(descriptor) }
+import TenderSystem
 
 /// Small files beside the journal. Only their owner can read them, and links are not followed.
 enum PlainFile {
@@ -55,10 +43,10 @@ enum PlainFile {
   /// Opens a file to read and write, and creates it if it is missing.
   static func open(_ path: String, exclusively: Bool = false) throws(Fault) -> Int32 {
     let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (exclusively ? O_EXCL : 0)
-    let descriptor = opened(path, flags)
+    let descriptor = unsafe Platform.open(path, flags, 0o600)
     guard descriptor >= 0 else { throw .unusable(path, problem) }
     guard isRegular(descriptor) else {
-      close(descriptor)
+      Environment.close(descriptor)
       throw .unusable(path, "it is no regular file")
     }
     return descriptor
@@ -70,9 +58,9 @@ enum PlainFile {
 
   /// Returns a file's first bytes; nil if it cannot be read.
   static func read(_ path: String, limit: Int) -> [UInt8]? {
-    let descriptor = opened(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    let descriptor = unsafe Platform.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
+    defer { Environment.close(descriptor) }
     guard isRegular(descriptor) else { return nil }
     return read(descriptor, limit, at: 0)
   }
@@ -109,9 +97,9 @@ enum PlainFile {
 
   /// Syncs a folder's entries, such as a new file. Returns whether they are on the disk.
   static func syncFolder(_ path: String) -> Bool {
-    let descriptor = opened(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = unsafe Platform.open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
+    defer { Environment.close(descriptor) }
     return sync(descriptor)
   }
 
@@ -119,26 +107,28 @@ enum PlainFile {
     status(of: descriptor).map { Int($0.st_size) } ?? 0
   }
 
-  /// Writes a new file, durably.
-  static func write(_ bytes: [UInt8], to path: String) throws(Fault) {
-    let descriptor = try open(path, exclusively: true)
-    defer { close(descriptor) }
+  /// Writes a new file durably, unless another process made it. It is written completely and then linked to
+  /// its name, so that two processes get one.
+  static func make(_ path: String, _ bytes: [UInt8]) throws(Fault) {
+    let draft = path + "-" + Hex.encode(SystemRandomness().bytes(16))
+    defer { remove(draft) }
+    let descriptor = try open(draft, exclusively: true)
+    defer { Environment.close(descriptor) }
     guard write(bytes, to: descriptor, at: 0), sync(descriptor) else {
-      throw .unusable(path, problem)
+      throw .unusable(draft, problem)
     }
+    _ = unsafe link(draft, path)
   }
 
-  /// Links a file to another name, unless that name exists.
-  static func link(_ path: String, as name: String) { linked(path, name) }
+  /// Creates an empty file, unless it exists.
+  static func touch(_ path: String) throws(Fault) { Environment.close(try open(path)) }
 
   static func remove(_ path: String) { _ = unsafe unlink(path) }
-
-  static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
   /// Returns the reason why a file cannot be written or created; nil if it can.
   static func problem(writing path: String) -> String? {
     let folder = path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
-    return unsafe access(exists(path) ? path : folder + "/", W_OK) == 0 ? nil : problem
+    return unsafe access(Environment.exists(path) ? path : folder + "/", W_OK) == 0 ? nil : problem
   }
 
   /// Allocates disk space for a part of a file. A later write there cannot fail for lack of space.
@@ -183,14 +173,8 @@ enum PlainFile {
     return unsafe fcntl(descriptor, command, &region) == 0
   }
 
-  static func close(_ descriptor: Int32) { closed(descriptor) }
-
   /// Returns the path with links and dots resolved; the path itself if it does not exist.
-  static func resolved(_ path: String) -> String {
-    guard let text = unsafe realpath(path, nil) else { return path }
-    defer { unsafe free(text) }
-    return unsafe String(cString: text)
-  }
+  static func resolved(_ path: String) -> String { FileGuard.real(path) ?? path }
 
   /// The system's message for the last failure.
   static var problem: String { unsafe String(cString: strerror(errno)) }

@@ -14,7 +14,7 @@ extension SQLiteJournal {
     guard !slices.isEmpty else { return 0 }
     // The log of a slice is longer than that of a command, and each copy into the file waits for the disk.
     try database.execute("PRAGMA wal_autocheckpoint = 1000")
-    try? unfinished.make()
+    try? PlainFile.touch(unfinished)
     let planned = slices.reduce(0) { $0 + $1.count }
     var count = 0
     for (index, slice) in slices.enumerated() {
@@ -29,7 +29,7 @@ extension SQLiteJournal {
       }
     }
     try? giveBack()
-    try? unfinished.make()
+    try? PlainFile.touch(unfinished)
     // The rows are deleted. At the latest, the next command erases their bytes.
     try? erase()
     return count
@@ -110,14 +110,8 @@ extension SQLiteJournal {
   /// Returns the rows of payments that are old enough, finished and no longer needed.
   private static func prunable(before time: Int, _ filter: PaymentFilter) -> Statement {
     """
-    SELECT p.row FROM payment p WHERE p.updated < \(time) AND p.is_final = 1 AND p.is_unknown = 0
-    AND NOT (p.kind = \(sql: Payment.Kind.mandate.rawValue) AND p.status = 'authorized')
-    -- What is left to refund of an original is counted by its refunds.
-    AND NOT EXISTS (
-      SELECT 1 FROM operation o JOIN payment q ON q.reference = o.link
-      WHERE o.payment = p.row AND o.content IS NOT NULL AND q.env = p.env
-      AND q.provider = p.provider
-    )\(Condition.columns(filter))
+    SELECT p.row FROM payment p WHERE \(PaymentQuery(alias: "p").isPrunable(before: time))
+    \(Condition.columns(filter))
     """
   }
 }

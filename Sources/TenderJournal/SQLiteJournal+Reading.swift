@@ -48,10 +48,7 @@ extension SQLiteJournal {
     "SELECT \(EventRow.columns.names.list()) FROM event WHERE payment = ? ORDER BY line"
 
   /// Returns the payment of a row, or the one that waits to be written there.
-  func payment(_ row: Row) throws(Fault) -> Payment {
-    let found = try stored(row)
-    return waiting[found.key]?.added(to: found) ?? found
-  }
+  func payment(_ row: Row) throws(Fault) -> Payment { aside.added(to: try stored(row)) }
 
   private func stored(_ row: Row) throws(Fault) -> Payment {
     try opened(try PaymentRow.payment(row, try operations(of: row.number("row") ?? 0)))
@@ -61,7 +58,7 @@ extension SQLiteJournal {
     for form in Reference.forms(of: key.reference.text) {
       let form = Reference(stored: form)
       let key = ReferenceKey(env: key.env, provider: key.provider, reference: form)
-      if let found = try stored(key) { return waiting[key]?.added(to: found) ?? found }
+      if let found = try stored(key) { return aside.added(to: found) }
     }
     return nil
   }
@@ -149,12 +146,12 @@ extension SQLiteJournal {
   }
 
   package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
-    if waiting.isEmpty, filter.isOfOneTerm, case .exactly(let term)? = filter.query {
+    if aside.waiting.isEmpty, filter.isOfOneTerm, case .exactly(let term)? = filter.query {
       return try number(
         "SELECT count(*) FROM (SELECT 1 FROM term WHERE text = \(term) LIMIT \(limit))"
       ) ?? 0
     }
-    guard filter.query == nil, filter.handle == nil, waiting.isEmpty else {
+    guard filter.query == nil, filter.handle == nil, aside.waiting.isEmpty else {
       return try counted(filter, upTo: limit)
     }
     return try number(
@@ -169,9 +166,9 @@ extension SQLiteJournal {
   }
 
   package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
-    guard waiting.isEmpty else { return try summed(filter, by: keys) }
+    guard aside.waiting.isEmpty else { return try summed(filter, by: keys) }
     // Rows are added here, because SQLite sorts all of them for GROUP BY, which takes three times as long.
-    let query = TotalsQuery(alias: "p")
+    let query = PaymentQuery(alias: "p")
     let statement: Statement = """
       SELECT \(sql: query.group(keys)), \(sql: query.sums.joined(separator: ", "))
       \(query.source)\(Condition.columns(filter))
@@ -207,13 +204,13 @@ package enum EventRow {
   >([
     .init("line", from: { $0.line }),
     .init("payment", from: { $0.payment }),
-    .init("at", from: { $0.entry.at }),
-    .init("operation", from: { $0.entry.operation }),
-    .init("state", from: { $0.entry.state }),
-    .init("amount", from: { $0.entry.amount }),
-    .init("status", from: { $0.entry.status }),
-    .init("note", from: { $0.entry.note }),
-    .init("by", from: { $0.entry.by }),
+    .init("at", { $0.entry.at }, { $0.entry.at = $1 }),
+    .init("operation", { $0.entry.operation }, { $0.entry.operation = $1 }),
+    .init("state", { $0.entry.state }, { $0.entry.state = $1 }),
+    .init("amount", { $0.entry.amount }, { $0.entry.amount = $1 }),
+    .init("status", { $0.entry.status }, { $0.entry.status = $1 }),
+    .init("note", { $0.entry.note }, { $0.entry.note = $1 }),
+    .init("by", { $0.entry.by }, { $0.entry.by = $1 }),
     .init("sum", from: { $0.sum }),
   ])
 
@@ -232,14 +229,8 @@ package enum EventRow {
 
   /// Returns the line of a row of `event`.
   package static func entry(_ row: Row) -> HistoryEntry {
-    HistoryEntry(
-      at: row.number("at") ?? 0,
-      operation: row.text("operation") ?? "",
-      state: row.text("state") ?? "",
-      amount: row.number("amount"),
-      status: row.text("status") ?? "",
-      note: row.text("note") ?? "",
-      by: row.text("by")
-    )
+    var source = (line: 0, payment: 0, entry: HistoryEntry(at: 0, note: ""), sum: String?.none)
+    table.read(row, into: &source)
+    return source.entry
   }
 }

@@ -84,19 +84,6 @@ extension SQLiteJournal {
 
   /// Adds a line about the journal itself, at a time in milliseconds since 1970.
   func addLine(_ note: String, at time: Int) throws(Fault) {
-    let writer = by.isEmpty ? nil : by
-    try addLine(
-      0,
-      HistoryEntry(
-        at: time,
-        operation: "",
-        state: "",
-        amount: nil,
-        status: "",
-        note: note,
-        by: writer
-      ),
-      nil
-    )
+    try addLine(0, HistoryEntry(at: time, note: note, by: by.isEmpty ? nil : by), nil)
   }
 }

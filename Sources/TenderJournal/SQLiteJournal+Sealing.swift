@@ -92,8 +92,7 @@ extension SQLiteJournal {
     instrument: String?
   ) throws(Fault) -> JSONObject {
     try content.fingerprints(instrument, redactor) { () throws(Fault) in
-      let path = folder + "/journal.key"
-      let key = try FingerprintKey(path: path).bytes(making: Checksum.randomBytes(32))
+      let key = try FingerprintKey.bytes(at: folder + "/journal.key")
       return (String(Checksum.fingerprint("key", "", key).prefix(8)), key)
     }
   }

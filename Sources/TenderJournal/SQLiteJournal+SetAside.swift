@@ -10,21 +10,16 @@ extension SQLiteJournal {
     note: String
   ) throws(Fault) {
     try checkPlace()
-    let earlier = waiting[payment.key]
-    let outcome = AsideOutcome(payment, sequence, over: earlier, note: note, by: by, redactor)
-    try aside.write(outcome.entry(in: name), for: payment.row)
-    if earlier == nil { payment.version += 1 }
-    payment.settled()
-    waiting[payment.key] = outcome
+    try aside.write(&payment, sequence, note: note, by: by, in: name, redactor)
   }
 
   /// Writes a waiting outcome of a payment before anything else is written there.
   func makeRoom(for key: ReferenceKey) throws(Fault) {
-    guard let outcome = waiting[key] else { return }
+    guard let outcome = aside.waiting[key] else { return }
     takeInWhatWaits()
     // Another process may have stored it meanwhile.
-    if outcome.standing(in: try stored(key)) == .knows { waiting[key] = nil }
-    guard waiting[key] == nil else {
+    if outcome.standing(in: try stored(key)) == .knows { aside.waiting[key] = nil }
+    guard aside.waiting[key] == nil else {
       throw .unusable(folder + "/journal.db", "an earlier outcome could not be written there yet")
     }
   }
@@ -49,7 +44,7 @@ extension SQLiteJournal {
       // An older copy of the database does not have that version.
       case .forgot: continue
       case .knows:
-        waiting[key] = nil
+        aside.waiting[key] = nil
         if isOnDisk(outcome) { aside.clear(slot, sum) }
       case .lacks:
         do throws(Fault) {
@@ -64,7 +59,7 @@ extension SQLiteJournal {
         } catch {
           // Another process may have stored it first. The next process that opens the journal clears the slot.
           let isTakenIn = (try? stored(key)).map { outcome.standing(in: $0) == .knows } ?? false
-          waiting[key] = isTakenIn ? nil : outcome
+          aside.waiting[key] = isTakenIn ? nil : outcome
         }
       }
     }

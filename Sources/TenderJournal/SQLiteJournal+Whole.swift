@@ -37,13 +37,13 @@ extension SQLiteJournal {
     if let marked {
       guard try !reaches(marked) else { return }
       // The data of a simulator in this folder was deleted with the folder.
-      if isNew, !marked.isOutside, !PlainFile.exists(folder + "/simulator.db") {
+      if isNew, !marked.isOutside, !Environment.exists(folder + "/simulator.db") {
         mark?.raise(to: try head() ?? nothing, anew: true)
         return
       }
       // Another process may just have created the journal. It raises the mark before it releases this lock.
       let opening = opening == nil ? try PlainFile.open(folder + "/journal.lock") : nil
-      defer { if let opening { PlainFile.close(opening) } }
+      defer { if let opening { Environment.close(opening) } }
       if let opening { _ = PlainFile.lock(opening, at: LockFile.opening, upTo: 5000) }
       guard let marked = mark?.read(), try !reaches(marked) else { return }
       try note(loss: "behind \(marked.line) \(marked.time)")
@@ -54,7 +54,7 @@ extension SQLiteJournal {
 
   /// Returns whether a folder has a journal, or should have one because payments were recorded there.
   package static func isExpected(in folder: String, markFolder: String? = nil) -> Bool {
-    PlainFile.exists(folder + "/journal.db")
+    Environment.exists(folder + "/journal.db")
       || HighWaterMark(of: folder, in: markFolder).read() != nil
   }
 
@@ -204,11 +204,7 @@ extension SQLiteJournal {
   ///
   /// Throws `state` if it fails, `usage` if the file exists.
   package func backUp(to path: String) throws(Fault) {
-    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    let place = parts.dropLast().joined(separator: "/")
-    let isInside =
-      PlainFile.resolved(place.isEmpty && !path.hasPrefix("/") ? "." : place + "/")
-      == PlainFile.resolved(folder)
+    let isInside = Environment.isInside(path, folder)
     guard !path.isEmpty, !isInside, PlainFile.identity(at: path) == nil else {
       throw .badFile(
         isInside
@@ -219,7 +215,7 @@ extension SQLiteJournal {
     }
     // The file is readable by its owner only before anything is in it.
     let descriptor = try PlainFile.open(path, exclusively: true)
-    defer { PlainFile.close(descriptor) }
+    defer { Environment.close(descriptor) }
     do throws(Fault) {
       try database.query("VACUUM INTO ?", [.text(path)])
       try Database(path: path, isDurable: false).execute(

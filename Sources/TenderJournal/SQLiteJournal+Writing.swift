@@ -57,7 +57,7 @@ extension SQLiteJournal {
   func finish(_ written: Written, _ payment: inout Payment) {
     payment.settled(rows: written.rows)
     indexed = Indexed(row: written.payment, version: written.version, terms: written.terms)
-    waiting[payment.key] = nil
+    aside.waiting[payment.key] = nil
     for secret in written.gone { forget(secret) }
   }
 
@@ -225,7 +225,7 @@ extension SQLiteJournal {
     if let secret = before?.secret {
       try burn(secret)
       // If the mark file cannot be created, only the erasure after the commit is left.
-      if !SealingKeys.isSealed(secret) { try? unfinished.make() }
+      if !SealingKeys.isSealed(secret) { try? PlainFile.touch(unfinished) }
       written.gone.append(secret)
     }
     return try preparation.map { made throws(Fault) in try sealed(made) }
@@ -250,7 +250,7 @@ extension SQLiteJournal {
   func forget(_ secret: String) {
     guard !SealingKeys.isSealed(secret) else { return keys.destroy(of: secret) }
     // Another process may have finished its erasure meanwhile.
-    try? unfinished.make()
+    try? PlainFile.touch(unfinished)
     mustEraseLater = true
     // The state is already written. It does not fail if a reader delays the erasure of old bytes.
     if !sharesWork { try? finishErasing() }

@@ -31,7 +31,6 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
   private(set) var lockFile: PlainFile.Identity?
   /// The journal's name, created with it. An accepted copy gets a new one.
   var name = ""
-  var waiting: [ReferenceKey: AsideOutcome] = [:]
   /// The search terms of the payment written last.
   var indexed: Indexed?
 
@@ -67,17 +66,17 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     if sharesWork { Self.opening.take() }
     defer { if sharesWork { Self.opening.end() } }
     let path = folder + "/journal.db"
-    var lacksLog = PlainFile.exists(path) && !PlainFile.exists(path + "-wal")
+    var lacksLog = Environment.exists(path) && !Environment.exists(path + "-wal")
     // The process that creates the files holds this lock until all exist.
     var opening: Int32?
-    defer { if let opening { PlainFile.close(opening) } }
-    if lacksLog || !PlainFile.exists(path) {
+    defer { if let opening { Environment.close(opening) } }
+    if lacksLog || !Environment.exists(path) {
       let file = try PlainFile.open(folder + "/journal.lock")
       opening = file
       _ = PlainFile.lock(file, at: LockFile.opening, upTo: 5000)
-      lacksLog = PlainFile.exists(path) && !PlainFile.exists(path + "-wal")
+      lacksLog = Environment.exists(path) && !Environment.exists(path + "-wal")
     }
-    let isNew = !PlainFile.exists(path)
+    let isNew = !Environment.exists(path)
     let isFirst: Bool
     if sharesWork {
       (database, isFirst) = try Database.shared(path: path, busyTimeout: patience ?? 30_000)
@@ -113,7 +112,7 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     try database.refuseObjects(otherThan: Self.objects)
     destroyBurntKeys()
     // An earlier process ended before the deleted bytes were erased.
-    if unfinished.exists { try? erase() }
+    if Environment.exists(unfinished) { try? erase() }
     // Without this, the next command would read the long log of a batch, and sync it.
     database.shortensLog = sharesWork
   }
@@ -137,8 +136,8 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
   /// Records that requests go elsewhere than to the simulator of this folder from now on.
   package func reachesOutside() { isOutside = true }
 
-  /// The mark of an unfinished erasure. It is created before the change that needs it.
-  var unfinished: MarkFile { MarkFile(path: folder + "/journal.erase") }
+  /// The empty file that marks an unfinished erasure. It is created before the change that needs it.
+  var unfinished: String { folder + "/journal.erase" }
 
   package func lock(
     _ key: ReferenceKey,
@@ -154,21 +153,15 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     return held
   }
 
-  package func requestStop(_ key: ReferenceKey) throws(Fault) {
-    try stop(key).make()
-  }
+  package func requestStop(_ key: ReferenceKey) throws(Fault) { try PlainFile.touch(stop(key)) }
 
-  package func isStopRequested(_ key: ReferenceKey) -> Bool {
-    stop(key).exists
-  }
+  package func isStopRequested(_ key: ReferenceKey) -> Bool { Environment.exists(stop(key)) }
 
-  package func forgetStop(_ key: ReferenceKey) {
-    stop(key).remove()
-  }
+  package func forgetStop(_ key: ReferenceKey) { PlainFile.remove(stop(key)) }
 
-  private func stop(_ key: ReferenceKey) -> MarkFile {
-    let position = LockFile.position(of: key.description)
-    return MarkFile(path: folder + "/stop-" + String(position, radix: 16))
+  /// The empty file that requests the process of a reference to stop.
+  private func stop(_ key: ReferenceKey) -> String {
+    folder + "/stop-" + String(LockFile.position(of: key.description), radix: 16)
   }
 
   /// Erases deleted secrets from the files if that was postponed.
@@ -188,7 +181,7 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     let database = try Database(path: folder + "/journal.db", busyTimeout: 100)
     for _ in 0..<(sharesWork ? 30 : 3) {
       guard try database.first("PRAGMA wal_checkpoint(TRUNCATE)")?.first != .integer(0) else {
-        unfinished.remove()
+        PlainFile.remove(unfinished)
         return
       }
     }

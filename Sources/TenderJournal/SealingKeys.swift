@@ -1,5 +1,6 @@
 private import CLibraries
 import TenderModel
+import TenderSystem
 
 /// Keys that seal preparations in the journal, one for each, in a file beside it.
 ///
@@ -26,11 +27,11 @@ final class SealingKeys: @unchecked Sendable {
     path = folder + "/journal.seals"
   }
 
-  deinit { if let descriptor { PlainFile.close(descriptor) } }
+  deinit { if let descriptor { Environment.close(descriptor) } }
 
   private func opened() throws(Fault) -> Int32? {
     if let descriptor { return descriptor }
-    guard PlainFile.exists(path) else { return nil }
+    guard Environment.exists(path) else { return nil }
     descriptor = try PlainFile.open(path)
     return descriptor
   }
@@ -90,7 +91,7 @@ final class SealingKeys: @unchecked Sendable {
   ///
   /// Throws `state` if they cannot be written.
   func make(_ slots: some Sequence<Int>) throws(Fault) -> [Int] {
-    let isNew = !PlainFile.exists(path)
+    let isNew = !Environment.exists(path)
     let file: Int32
     if let known = try opened() { file = known } else { file = try PlainFile.open(path) }
     descriptor = file

@@ -17,10 +17,12 @@ package final class SetAside {
   package let path: String
   private var descriptor: Int32?
   private var slots: [(row: Int, slot: Int)] = []
+  /// The outcomes that wait for the database, by the references of their payments.
+  var waiting: [ReferenceKey: AsideOutcome] = [:]
 
   package init(path: String) { self.path = path }
 
-  deinit { if let descriptor { PlainFile.close(descriptor) } }
+  deinit { if let descriptor { Environment.close(descriptor) } }
 
   private func opened() throws(Fault) -> Int32 {
     if let descriptor { return descriptor }
@@ -63,6 +65,27 @@ package final class SetAside {
     PlainFile.unlock(descriptor, at: slot * Self.slotSize)
   }
 
+  /// Writes an operation's outcome into the slot of its payment, which counts as written then. It includes an
+  /// outcome that already waits. `name` is that of the journal.
+  func write(
+    _ payment: inout Payment,
+    _ sequence: Int,
+    note: String,
+    by: String,
+    in name: String,
+    _ redactor: Redactor
+  ) throws(Fault) {
+    let earlier = waiting[payment.key]
+    let outcome = AsideOutcome(payment, sequence, over: earlier, note: note, by: by, redactor)
+    try write(outcome.entry(in: name), for: payment.row)
+    if earlier == nil { payment.version += 1 }
+    payment.settled()
+    waiting[payment.key] = outcome
+  }
+
+  /// Returns a payment with the outcome that waits for it, if there is one.
+  func added(to payment: Payment) -> Payment { waiting[payment.key]?.added(to: payment) ?? payment }
+
   /// Writes an attempt into its slot, durably.
   package func write(_ values: JSON, for row: Int) throws(Fault) {
     guard let slot = slot(of: row), let descriptor else {
@@ -79,7 +102,7 @@ package final class SetAside {
 
   /// Returns the content of the slots with their numbers and checksums. An incomplete slot counts as empty.
   package func entries() -> [(slot: Int, sum: String, values: JSON)] {
-    guard PlainFile.exists(path), let file = try? opened() else { return [] }
+    guard Environment.exists(path), let file = try? opened() else { return [] }
     var found: [(slot: Int, sum: String, values: JSON)] = []
     for slot in 0..<Self.mostSlots {
       let position = slot * Self.slotSize

@@ -73,22 +73,13 @@ package struct Explanation: Sendable, Hashable {
     source = "an error code of tender"
   }
 
-  private init(_ subject: Subject, _ code: String, _ meaning: String, _ source: String) {
+  /// A page about a word that is not a failure.
+  package init(_ subject: Subject, _ code: String, _ meaning: String, _ source: String) {
     self.subject = subject
     self.code = code
     self.meaning = meaning
     self.source = source
     advice = ""
-  }
-
-  /// A page about a word that is not a failure.
-  package static func word(
-    _ subject: Subject,
-    _ code: String,
-    _ meaning: String,
-    _ source: String
-  ) -> Explanation {
-    Explanation(subject, code, meaning, source)
   }
 
   /// Returns the pages of a room's file about some subjects.

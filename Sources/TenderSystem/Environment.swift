@@ -317,10 +317,14 @@ package struct Environment {
 
   /// The user and the machine of this process: `USER@MACHINE`, with the user's number if there is no name.
   package static var userAndMachine: String {
-    let user = Self.user ?? "\(geteuid())"
+    (user ?? "\(geteuid())") + "@" + machine
+  }
+
+  /// The name of this machine.
+  package static var machine: String {
     var name = [CChar](repeating: 0, count: 256)
     _ = unsafe gethostname(&name, name.count - 1)
-    return "\(user)@\(name.text)"
+    return name.text
   }
 
   /// The IANA name of the local time zone: `TZ`, else the target of `/etc/localtime`, else UTC.

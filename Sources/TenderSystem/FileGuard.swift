@@ -189,7 +189,7 @@ package enum FileGuard {
   }
 
   /// A path with all links resolved; nil if it does not exist.
-  static func real(_ path: String) -> String? {
+  package static func real(_ path: String) -> String? {
     guard let real = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(real) }
     return unsafe String(cString: real)

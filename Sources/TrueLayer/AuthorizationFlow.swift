@@ -1,3 +1,4 @@
+import TenderEngine
 import TenderModel
 
 /// Decides the next step of an authorization from the current resource alone.

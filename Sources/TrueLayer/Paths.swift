@@ -1,11 +1,6 @@
 import TenderEngine
 import TenderModel
 
-extension Payment.Kind {
-  /// The kind's name in paths, parameters and errors.
-  var noun: String { self == .mandate ? "mandate" : "payment" }
-}
-
 /// The paths of the API (README, 1.4).
 enum Paths {
   static func collection(_ kind: Payment.Kind) -> String { "/v3/\(kind.noun)s" }

@@ -1,11 +1,6 @@
+private import Platform
 internal import TenderCommands
 internal import TenderSystem
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// The program: it prepares the process, then runs the arguments to an exit status.
 @main

@@ -36,11 +36,11 @@ import Testing
     ],
     "TenderEngine": ["Synchronization"],
     "TenderSystem": ["CLibraries", "Platform", "Synchronization"],
-    "TenderJournal": ["CLibraries", "Glibc", "Darwin", "Synchronization"],
+    "TenderJournal": ["CLibraries", "Platform", "Synchronization"],
     "TenderCommandLine": ["CLibraries", "Synchronization"],
     "TenderSimulator": ["CLibraries", "Platform", "Synchronization"],
-    "TenderCommands": ["CLibraries", "Glibc", "Darwin", "Synchronization"],
-    "tender": ["Glibc", "Darwin"],
+    "TenderCommands": ["CLibraries", "Platform", "Synchronization"],
+    "tender": ["Platform"],
   ]
 
   static let rooms = Set(sources.map(\.room))

@@ -22,7 +22,8 @@ import Testing
   @Test func `checks the lowest version of each opened library`() throws {
     let shims = [
       "libcurl": "CCurl", "OpenSSL": "CCrypto", "libxml2": "CXML2", "libmicrohttpd": "CMicroHTTPD",
-      "libqrencode": "CQREncode", "libpq": "CPostgres", "libsodium": "CSodium", "SQLite": "CSQLite",
+      "libpcre2-8": "CPCRE2", "libqrencode": "CQREncode", "libpq": "CPostgres",
+      "libsodium": "CSodium", "SQLite": "CSQLite",
     ]
     #expect(Set(Self.rows.map(\.name)) == Set(shims.keys))
     for row in Self.rows {

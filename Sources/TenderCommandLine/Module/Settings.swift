@@ -194,13 +194,7 @@ package final class Settings {
   ) throws(Fault) -> Value? {
     let value = value(option: option, variable: "TENDER_" + name.uppercased(), key: name)
     guard let value, !names.contains(value.text) else { return value }
-    let nearest = Suggestion.nearest(to: value.text, among: names)
-    throw .usage(
-      "bad_value",
-      "\(name) from the \(value.origin.rawValue) cannot be \(value.text.quotedForMessage)",
-      (nearest.map { "did you mean \($0)? " } ?? "")
-        + "it is one of \(names.joined(separator: ", "))"
-    )
+    throw .badChoice("\(name) from the \(value.origin.rawValue)", value.text, names)
   }
 
   /// The time limit of one request, in milliseconds.

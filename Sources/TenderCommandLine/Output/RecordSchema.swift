@@ -37,7 +37,7 @@ package enum RecordSchema {
     }
     let all =
       members + (errors ?? []).map { ("error.\($0)", $1["description"]?.text ?? "") }
-    return all.map { .word(.member, $0, $1, "the records of tender: tender schema") }
+    return all.map { Explanation(.member, $0, $1, "the records of tender: tender schema") }
   }
 
   /// The members in the table below a name.

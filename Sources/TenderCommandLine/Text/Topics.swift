@@ -1,3 +1,4 @@
+internal import TenderEngine
 internal import TenderModel
 
 extension Catalogue {
@@ -70,11 +71,9 @@ extension Topic {
   }
 
   private static var exits: String {
-    (["   0  done, or looked up"]
-      + Fault.Kind.allCases.sorted { $0.exitStatus < $1.exitStatus }.map { kind in
-        let number = String(kind.exitStatus)
-        return String(repeating: " ", count: 4 - number.count) + number + "  " + kind.meaning
-      } + [" 141  a look-up whose reader closed the pipe"]).joined(separator: "\n")
+    Explanation.exits.map { exit in
+      String(repeating: " ", count: 4 - exit.code.count) + exit.code + "  " + exit.meaning
+    }.joined(separator: "\n")
   }
 
   private static var retries: String {

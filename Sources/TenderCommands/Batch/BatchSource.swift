@@ -1,11 +1,6 @@
+private import Platform
 internal import TenderModel
 internal import TenderSystem
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// The lines of a batch, from a file or standard input, one by one.
 final class BatchSource {

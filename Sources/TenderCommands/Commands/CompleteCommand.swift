@@ -1,14 +1,9 @@
+private import Platform
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 internal import TenderSimulator
 internal import TenderSystem
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// `tender __complete`: completions at the cursor, for a shell.
 struct CompleteCommand {

@@ -1,14 +1,9 @@
 private import CLibraries
+private import Platform
 internal import TenderCommandLine
 internal import TenderJournal
 internal import TenderModel
 internal import TenderSystem
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// The restrictions of this process to the resources of its command. An attacker in the process reaches no
 /// more (Landlock and seccomp, on Linux).
@@ -188,7 +183,7 @@ private struct Bounds {
     if isMade, !Environment.exists(folder) { try? Environment.makeFolder(folder) }
     writable.append(folder)
     for profile in profiles {
-      let mark = JournalMark(
+      let mark = HighWaterMark(
         of: folder,
         in: profile.markFolder(),
         isShared: profile.journal() != nil

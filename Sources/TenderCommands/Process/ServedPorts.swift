@@ -1,12 +1,7 @@
+private import Platform
 internal import TenderCommandLine
 internal import TenderModel
 internal import TenderSystem
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// The ports that a running `simulator serve` has printed, so that a live sale can refuse them.
 ///

@@ -1,14 +1,9 @@
+private import Platform
 private import Synchronization
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 extension Invocation {
   /// The form of output that `--json` or `--output` asks for; nil without either.

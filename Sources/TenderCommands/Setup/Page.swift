@@ -50,7 +50,7 @@ extension Records {
       + modules.flatMap(pages)
       + modules.map { module in
         let meaning = "a provider; see: tender help \(module.name.text)"
-        let page = Explanation.word(
+        let page = Explanation(
           .type,
           module.name.text,
           meaning,

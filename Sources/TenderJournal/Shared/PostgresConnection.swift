@@ -1,13 +1,8 @@
 internal import CLibraries
+private import Platform
 import TenderEngine
 import TenderModel
 import TenderSystem
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// A connection to PostgreSQL over libpq. Every wait has a deadline.
 ///

@@ -2,12 +2,6 @@ package import TenderEngine
 package import TenderModel
 import TenderSystem
 
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
-
 /// Leases: a row names the process that may use a reference, and the end of that time.
 extension SharedJournal {
   struct Lease {
@@ -64,7 +58,7 @@ extension SharedJournal {
     else { return nil }
     try deliver(holding: key)
     // If an outcome still waits, the payment exists already, or should exist.
-    let write = waiting[key] == nil ? write : nil
+    let write = aside.waiting[key] == nil ? write : nil
     var hasLooked = false
     while true {
       if let lease = try take(key, opening: write) { return Held(self, key, lease, local) }
@@ -110,7 +104,7 @@ extension SharedJournal {
     raiseMarkToSeen()
     fresh = (key, payment)
     opened = nil
-    if let outcome = waiting[key], outcome.standing(in: payment) == .forgot {
+    if let outcome = aside.waiting[key], outcome.standing(in: payment) == .forgot {
       giveBack(key, lease)
       throw .forgotten(key.reference, aside.path)
     }
@@ -193,7 +187,7 @@ extension SharedJournal {
 
   /// Returns whether this state folder was ever used with a shared journal.
   package static func wasUsed(in folder: String) -> Bool {
-    PlainFile.exists(folder + machineFile)
+    Environment.exists(folder + machineFile)
   }
 
   private static let machineFile = "/journal.machine"
@@ -201,24 +195,16 @@ extension SharedJournal {
   /// Returns a name for this machine and folder that no copy of the folder has; empty if there is none yet.
   static func station(in folder: String, makes: Bool) throws(Fault) -> String {
     let path = folder + machineFile
-    if !PlainFile.exists(path) {
+    if !Environment.exists(path) {
       guard makes else { return "" }
-      let draft = path + "-" + Checksum.random()
-      defer { PlainFile.remove(draft) }
-      try PlainFile.write(Array(Checksum.random().utf8), to: draft)
-      PlainFile.link(draft, as: path)
+      try PlainFile.make(path, Array(Checksum.random().utf8))
     }
     guard let bytes = PlainFile.read(path, limit: 256), !bytes.isEmpty,
       let identity = PlainFile.identity(at: path)
     else { throw .unusable(path, "it is no name of a machine") }
-    var name = [CChar](repeating: 0, count: 256)
-    _ = unsafe gethostname(&name, name.count - 1)
-    let host = String(
-      decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) },
-      as: UTF8.self
-    )
     return Checksum.of([
-      .text(String(decoding: bytes, as: UTF8.self)), .text(host), .text(identity.text),
+      .text(String(decoding: bytes, as: UTF8.self)), .text(Environment.machine),
+      .text(identity.text),
     ])
   }
 

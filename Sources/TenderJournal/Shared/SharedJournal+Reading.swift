@@ -141,7 +141,7 @@ extension SharedJournal {
     )
     payment.writer = found.row.text("by")
     payment.isElsewhere = found.row.text("machine").map { $0 != station } ?? false
-    return waiting[payment.key]?.added(to: payment) ?? payment
+    return aside.added(to: payment)
   }
 
   /// Returns the payment of a row that will be written again.
@@ -218,7 +218,7 @@ extension SharedJournal {
 
   package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
     takeInSpool()
-    guard filter.isOfColumns, waiting.isEmpty else { return try counted(filter, upTo: limit) }
+    guard filter.isOfColumns, aside.waiting.isEmpty else { return try counted(filter, upTo: limit) }
     return try number(
       """
       SELECT count(*) FROM (SELECT 1 FROM tender.payment a WHERE true\(SharedCondition.columns(filter))
@@ -229,8 +229,8 @@ extension SharedJournal {
 
   package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
     takeInSpool()
-    guard waiting.isEmpty else { return try summed(filter, by: keys) }
-    let total = TotalsQuery(alias: "a", schema: "tender.")
+    guard aside.waiting.isEmpty else { return try summed(filter, by: keys) }
+    let total = PaymentQuery(alias: "a", schema: "tender.")
     let sums = total.sums.map { "least(sum(\($0)), \(Int.max))::bigint" }.joined(separator: ", ")
     let rows = try query([
       """

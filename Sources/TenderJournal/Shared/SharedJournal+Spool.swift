@@ -9,19 +9,7 @@ extension SharedJournal {
     _ sequence: Int,
     note: String
   ) throws(Fault) {
-    let earlier = waiting[payment.key]
-    let outcome = AsideOutcome(
-      payment,
-      sequence,
-      over: earlier,
-      note: note,
-      by: settings.by,
-      redactor
-    )
-    try aside.write(outcome.entry(in: name), for: payment.row)
-    if earlier == nil { payment.version += 1 }
-    payment.settled()
-    waiting[payment.key] = outcome
+    try aside.write(&payment, sequence, note: note, by: settings.by, in: name, redactor)
     // The lease is released: the next process has the outcome, or looks.
     leases[payment.key]?.isOver = true
   }
@@ -40,7 +28,7 @@ extension SharedJournal {
     for (slot, sum, entry) in entries {
       guard let outcome = AsideOutcome(entry, in: name) else { continue }
       let key = outcome.key
-      waiting[key] = outcome
+      aside.waiting[key] = outcome
       // The process that set it aside may still be working on it.
       let isOurs = key == held || leases[key] != nil
       let local =
@@ -53,12 +41,12 @@ extension SharedJournal {
         )
       guard isOurs || local != nil else { continue }
       defer { withExtendedLifetime(local) {} }
-      waiting[key] = nil
+      aside.waiting[key] = nil
       do throws(Fault) {
-        if try deliver(outcome) { aside.clear(slot, sum) } else { waiting[key] = outcome }
+        if try deliver(outcome) { aside.clear(slot, sum) } else { aside.waiting[key] = outcome }
       } catch {
         // Another process has the reference, or the database is unreachable again. The outcome still waits.
-        waiting[key] = outcome
+        aside.waiting[key] = outcome
       }
     }
   }
@@ -89,9 +77,9 @@ extension SharedJournal {
 
   /// Waits until a waiting outcome is written, before anything else is written there.
   func makeRoom(for key: ReferenceKey) throws(Fault) {
-    guard waiting[key] != nil else { return }
+    guard aside.waiting[key] != nil else { return }
     try deliver()
-    guard waiting[key] == nil else {
+    guard aside.waiting[key] == nil else {
       throw .unusable(aside.path, "an earlier outcome could not be delivered yet")
     }
   }

@@ -147,19 +147,16 @@ extension SharedJournal {
   }
 
   private func takeOver(_ payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Bool {
-    let found = try self.payment(query([select(payment.key)])[0].first)
-    guard let found else {
-      var new = payment
-      (new.row, new.version) = (0, 0)
-      let write = try write(of: new, history)
-      guard try perform(write) != nil else { throw try lost(write) }
-      return true
+    var taken = payment
+    (taken.row, taken.version) = (0, 0)
+    if let found = try self.payment(query([select(payment.key)])[0].first) {
+      guard let merged = found.merged(with: payment) else { throw .taken(payment, over: found) }
+      guard !PaymentRow.isSame(merged, found) else { return false }
+      taken = merged
     }
-    guard let merged = found.merged(with: payment) else { throw .taken(payment, over: found) }
-    guard !PaymentRow.isSame(merged, found) else { return false }
-    let write = try write(of: merged, history)
+    let write = try write(of: taken, history)
     guard try perform(write) != nil else { throw try lost(write) }
-    known[found.row] = nil
+    known[taken.row] = nil
     return true
   }
 
@@ -208,15 +205,11 @@ extension SharedJournal {
   private func going(before time: Int, _ filter: PaymentFilter) -> Statement {
     """
     SELECT a.row FROM tender.payment a
-    WHERE a.updated < \(time)\(SharedCondition.columns(filter)) AND a.is_final = 1 AND a.is_unknown = 0
-    AND (a.kind <> \(sql: Payment.Kind.mandate.rawValue) OR a.status <> 'authorized')
-    AND NOT EXISTS (
+    WHERE \(PaymentQuery(alias: "a", schema: "tender.").isPrunable(before: time))
+    \(SharedCondition.columns(filter)) AND NOT EXISTS (
       SELECT 1 FROM tender.lease l
       WHERE l.reference = a.reference AND l.provider = a.provider AND l.env = a.env
         AND l.until > clock_timestamp()
-    ) AND NOT EXISTS (
-      SELECT 1 FROM tender.operation o JOIN tender.payment b ON b.reference = o.link
-      WHERE o.payment = a.row AND o.content IS NOT NULL AND b.provider = a.provider AND b.env = a.env
     )
     """
   }

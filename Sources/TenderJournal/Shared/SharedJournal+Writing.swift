@@ -226,13 +226,8 @@ extension SharedJournal {
         if payment[sequence]?.isUnknown == false { try? setAside(&lost, sequence, note: note) }
         throw error
       }
-      do throws(Fault) {
-        try setAside(&payment, sequence, note: note)
-        return .spooled(error, in: aside.path)
-      } catch let second {
-        _ = second
-        throw error
-      }
+      guard (try? setAside(&payment, sequence, note: note)) != nil else { throw error }
+      return .spooled(error, in: aside.path)
     }
   }
 

@@ -72,7 +72,6 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   var seen: HighWaterMark.Position?
   /// The last known requests to stop, by reference.
   var stops: [ReferenceKey: (isAsked: Bool, at: Int)] = [:]
-  var waiting: [ReferenceKey: AsideOutcome] = [:]
   var isDelivering = false
   var hasLookedForSpool = false
 
@@ -101,8 +100,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     var settings = settings
     hasOwnKey = settings.key == nil
     if settings.key == nil, !settings.isReading, settings.usesFiles {
-      let own = FingerprintKey(path: settings.folder + "/journal.key")
-      var bytes = try own.bytes(making: Checksum.randomBytes(32))
+      var bytes = try FingerprintKey.bytes(at: settings.folder + "/journal.key")
       settings.key = FleetKey(consuming: &bytes)
     }
     self.settings = settings

@@ -38,9 +38,6 @@ final class CurlStream: ConnectedStream {
     }
   }
 
-  /// Sends all bytes.
-  ///
-  /// Throws `not_sent` if none was accepted, else effect unknown.
   func send(_ bytes: [UInt8], by deadline: Deadline) throws(Fault) {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -50,20 +47,11 @@ final class CurlStream: ConnectedStream {
         try wait(for: POLLOUT, by: deadline, hasSent: rest.count < bytes.count)
       } else if code != CURLE_OK {
         throw rest.count == bytes.count
-          ? Fault(
-            .notSent,
-            code: "connection_closed",
-            cause: .connectionClosed,
-            "the connection to \(host) is closed"
-          )
-          : .broken("the connection to \(host)")
+          ? .closed("the connection to \(host) is closed") : .broken("the connection to \(host)")
       }
     }
   }
 
-  /// Waits for bytes; empty at the end of the stream.
-  ///
-  /// Throws with effect unknown.
   func receive(by deadline: Deadline) throws(Fault) -> [UInt8] {
     while true {
       // A server that never stops sending must not delay the deadline, or a stop.
@@ -73,7 +61,6 @@ final class CurlStream: ConnectedStream {
     }
   }
 
-  /// Returns the bytes that have arrived; empty at the end of the stream, nil if there are none.
   func receiveNow() throws(Fault) -> [UInt8]? {
     let (code, count) = handle.receive(into: &buffer)
     switch code {
@@ -138,11 +125,10 @@ final class StreamAhead: @unchecked Sendable {
   }
 
   private func end(_ made: Result<CurlStream, Fault>) {
-    lock.take()
-    defer { lock.end() }
-    result = made
-    isRunning = false
-    ended.wakeOne()
+    lock.locked {
+      (result, isRunning) = (made, false)
+      ended.wakeOne()
+    }
   }
 
   /// Waits for the stream, which has a deadline. Returns nil if it was closed meanwhile, or goes elsewhere.
@@ -159,6 +145,11 @@ final class StreamAhead: @unchecked Sendable {
 }
 
 extension Fault {
+  /// The fault of a connection that was closed before anything was sent.
+  static func closed(_ message: String) -> Fault {
+    Fault(.notSent, code: "connection_closed", cause: .connectionClosed, message)
+  }
+
   /// The fault of a connection that broke. Sent bytes may have arrived.
   static func broken(_ connection: String) -> Fault {
     Fault(

@@ -125,12 +125,7 @@ package final class WebSocket: MessageSocket {
     try permit?.use()
     guard drain(by: deadline) else {
       try settings.interruption.check()
-      throw Fault(
-        .notSent,
-        code: "connection_closed",
-        cause: .connectionClosed,
-        "the socket was closed by the other side"
-      )
+      throw .closed("the socket was closed by the other side")
     }
     try permit?.checkLeaving()
     try stream.send(frame.encoded(mask: settings.randomness.bytes(4)), by: deadline)

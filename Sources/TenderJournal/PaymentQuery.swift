@@ -1,8 +1,8 @@
 import TenderEngine
 import TenderModel
 
-/// The parts of a statement that sums payments, which both journals share.
-struct TotalsQuery {
+/// The parts of statements about payments that both journals share.
+struct PaymentQuery {
   let alias: String
   /// The text before the name of a table.
   var schema = ""
@@ -74,12 +74,30 @@ struct TotalsQuery {
     let p = alias
     return """
       FROM \(sql: schema)payment \(sql: p) WHERE \(sql: p).kind = \(sql: Payment.Kind.payment.rawValue)
-      AND NOT (
-        \(sql: p).captured = 0 AND EXISTS (
-          SELECT 1 FROM \(sql: schema)operation o JOIN \(sql: schema)payment q ON q.reference = o.link
-          WHERE o.payment = \(sql: p).row AND o.content IS NOT NULL
-          AND q.env = \(sql: p).env AND q.provider = \(sql: p).provider
-        )
+      AND NOT (\(sql: p).captured = 0 AND \(isOfOriginal))
+      """
+  }
+
+  /// The tests that `Journal.prune` may delete a payment: it is old enough, finished and no longer needed.
+  ///
+  /// What is left to refund of an original is counted by its refunds.
+  func isPrunable(before time: Int) -> Statement {
+    let p = alias
+    return """
+      \(sql: p).updated < \(time) AND \(sql: p).is_final = 1 AND \(sql: p).is_unknown = 0
+      AND NOT (\(sql: p).kind = \(sql: Payment.Kind.mandate.rawValue) AND \(sql: p).status = 'authorized')
+      AND NOT \(isOfOriginal)
+      """
+  }
+
+  /// The test that a payment is a refund of another one.
+  private var isOfOriginal: Statement {
+    let p = alias
+    return """
+      EXISTS (
+        SELECT 1 FROM \(sql: schema)operation o JOIN \(sql: schema)payment q ON q.reference = o.link
+        WHERE o.payment = \(sql: p).row AND o.content IS NOT NULL
+        AND q.env = \(sql: p).env AND q.provider = \(sql: p).provider
       )
       """
   }
