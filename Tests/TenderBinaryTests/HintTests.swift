@@ -52,7 +52,7 @@ import Testing
     "see: tender payment-status ", "wait until it has ended: tender payment-status ",
     "to send it now: tender refund ", "ask the acquirer, then: tender journal resolve ",
     "to go on cancelling it: tender cancel ", "to look only: tender mandate-status ",
-    "to end it by hand: tender journal resolve ",
+    "to end it by hand: tender journal resolve ", "to look at it: tender payment-status ",
   ]
 
   private var commands = 0

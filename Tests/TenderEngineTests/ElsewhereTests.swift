@@ -324,6 +324,10 @@ import Testing
         _ = try till.engine.checked(order, on: found, handle: "id-1")
       }
       #expect(refused?.code == "earlier_attempt" && refused?.effect == Fault.Effect.none)
+      #expect(
+        refused?.hint
+          == "to look at it: tender payment-status id-1; A names the newest attempt"
+      )
     }
     for handle in ["A", "id-2"] {
       _ = try till.engine.checked(orders[0], on: found, handle: handle)
