@@ -219,12 +219,12 @@ package struct Command: Sendable {
     let meant = keyed.filter { option in known.contains { $0 === option } } + known
     own = own.compactMap { option in meant.first { $0.isNamed(option.name) } }
     let ineffective = ineffective(among: known)
-    let shown =
-      own.filter { $0.group != .general }
-      + known.filter { $0.group == .general && !ineffective.contains($0.name) }
-    command.options = Option.Group.allCases.flatMap { group in
-      shown.filter { $0.group == group }
+    let options = Option.Group.allCases.flatMap { group in
+      (group == .general ? known : own).filter {
+        $0.group == group && !ineffective.contains($0.name)
+      }
     }
+    command.options = options
     command.optionNames = own.map(\.name)
     return command
   }
