@@ -25,7 +25,7 @@ package struct FormInput: Sendable, Hashable {
     /// Returns whether a value fits. A rule that cannot be checked in bounded time is left to the provider.
     func accepts(_ value: String) -> Bool {
       // The rules are meant for the whole value, with or without anchors.
-      TextPattern.fits(text, value) ?? true
+      TextPattern(text)?.fits(value) ?? true
     }
   }
 

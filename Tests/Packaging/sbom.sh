@@ -56,7 +56,7 @@ case $needed in *libswiftCore*) how=required ;; esac
     if ($6 != "") printf "\"purl\":\"%s\",", address
     printf "\"scope\":\"%s\",\"description\":\"%s\",", scope, $7
     if ($4 ~ / WITH /) printf "\"licenses\":[{\"expression\":\"%s\"}],", $4
-    else if ($4 == "curl" || $4 == "blessing" || $4 ~ /^(BSD-3-Clause|ISC|MIT|Apache-2.0|PostgreSQL|LGPL-2.1-or-later)$/)
+    else if ($4 == "curl" || $4 == "blessing" || $4 ~ /^(ISC|MIT|Apache-2.0|PostgreSQL|LGPL-2.1-or-later)$/)
       printf "\"licenses\":[{\"license\":{\"id\":\"%s\"}}],", $4
     printf "\"properties\":[%s]}", properties
     list = list (list ? "," : "") "\"" $2 "\""

@@ -22,8 +22,7 @@ import Testing
   @Test func `checks the lowest version of each opened library`() throws {
     let shims = [
       "libcurl": "CCurl", "OpenSSL": "CCrypto", "libxml2": "CXML2", "libmicrohttpd": "CMicroHTTPD",
-      "libpcre2-8": "CPCRE2", "libqrencode": "CQREncode", "libpq": "CPostgres",
-      "libsodium": "CSodium", "SQLite": "CSQLite",
+      "libqrencode": "CQREncode", "libpq": "CPostgres", "libsodium": "CSodium", "SQLite": "CSQLite",
     ]
     #expect(Set(Self.rows.map(\.name)) == Set(shims.keys))
     for row in Self.rows {

@@ -10,32 +10,20 @@ import Testing
     ("^[^<>]*$", "a<b", false), ("^[\\w.-]+@[\\w-]+\\.[a-z]{2,}$", "jane.doe@example.com", true),
     ("^$", "", true), ("colou?r", "my color", true), ("^.{2,3}$", "abcd", false),
     ("^(?:)*x$", "x", true), ("^\\S+\\s\\S+$", "a b", true), ("a|b|", "zzz", true),
-    ("^(?=.*\\d)(?!.*!)\\w+$", "ab1", true), ("^(?=.*\\d)(?!.*!)\\w+$", "ab", false),
-    ("(?<=a)b", "cb", false), ("(?<!a)b", "cb", true), ("\\bword\\b", "a word", true),
-    ("\\bword\\b", "words", false), ("^\\x41\\u00e9$", "Aé", true), ("^a{1001}$", "a", false),
-    ("[]", "a", false), ("^[^]$", "\n", true), ("^.$", "é", true), ("^a$", "a\n", false),
-    ("^[-/?:().,'+*]+$", "(?+*", true), ("^[a\\]b]+$", "]", true), ("^a}]$", "a}]", true),
-    ("(((((((((((((((((a)))))))))))))))))", "a", true), ("^(.{100}){100}$", "a", false),
   ])
-  func `matches what PCRE2 and ECMAScript read in the same way`(
-    _ pattern: String,
-    _ text: String,
-    _ fits: Bool
-  ) {
-    #expect(TextPattern.fits(pattern, text) == fits)
+  func `matches the subset`(_ pattern: String, _ text: String, _ fits: Bool) throws {
+    let read = try #require(TextPattern(pattern))
+    #expect(read.fits(text) == fits)
   }
 
   @Test(arguments: [
-    "(?<name>a)", "(?i)a", "(?>a)", "(?|a)", "(?#a)", "(?R)", "(?P<a>b)", "(*UTF)a", "(a)\\1",
-    "\\p{L}",
-    "\\Qa\\E", "\\Aa", "a\\z", "\\h", "\\v", "\\R", "\\K", "\\C", "\\0", "\\u{41}", "a++", "a?+",
-    "a{2}+",
-    "a**", "[[:alpha:]]", "[a&&b]", "(", ")", "a)(b", "[a", "a\\", "a{", "a{,2}", "a{ 2}", "a{2,1}",
-    "a{70000}", "[b-a]", "^*a", "\\b+", "*a", "a|*", "(?<=a+)b",
+    "(?=a)b", "(?!a)", "(?<=a)b", "(?<name>a)", "(?i)a", "(a)\\1", "\\bword\\b", "\\p{L}", "a++",
+    "a**", "[[:alpha:]]", "[a&&b]", "[]", "(", ")", "a{", "a{2,1}", "a{1001}", "\\x41", "[b-a]",
+    "(((((((((((((((((a)))))))))))))))))", "(.{100}){100}", "^*a",
     String(repeating: "a", count: 1001),
   ])
-  func `uses nothing that it could misread`(_ pattern: String) {
-    #expect(TextPattern.fits(pattern, "a") == nil)
+  func `reads nothing that it could misread`(_ pattern: String) {
+    #expect(TextPattern(pattern) == nil)
   }
 
   @Test(.enabled(if: Judge.has("re"), "there is no python3"))
@@ -56,11 +44,9 @@ import Testing
       }
       let text = String((0..<random.below(7)).map { _ in Array("ab1-.c")[random.below(6)] })
       let answer = try judge.ask(["pattern": .string(pattern), "text": .string(text)])
-      guard let found = answer["found"]?.truth, let fits = TextPattern.fits(pattern, text) else {
-        continue
-      }
+      guard let found = answer["found"]?.truth, let read = TextPattern(pattern) else { continue }
       judged += 1
-      #expect(fits == found, "\(pattern) on \(text)")
+      #expect(read.fits(text) == found, "\(pattern) on \(text)")
     }
     #expect(judged > 1000)
   }
@@ -71,13 +57,11 @@ import Testing
     arguments: [
       String(repeating: ".?", count: 20) + String(repeating: ".", count: 20) + "$",
       "^" + String(repeating: "(.|.)", count: 38) + "!$", "^(a+)+$", "^(a*)*b$", "(a|aa)+$",
-      "((){1000}){1000}", "(((a?){30}){30})", "^(?:[^b]*c|.)*$", "(?:a?){30}a*a*a*a*b",
-      "(?=(a*)*b)",
-      "(?:(?=a*(?!.)).)*b", "(?<=(?:a|b){200})b",
+      "((){1000}){1000}", "(((a?){30}){30})",
     ]
   )
   func `takes bounded time over any pattern`(_ pattern: String) {
-    _ = TextPattern.fits(pattern, String(repeating: "a", count: TextPattern.longestText))
-    #expect(TextPattern.fits(pattern, String(repeating: "a", count: 5000)) == nil)
+    _ = TextPattern(pattern)?.fits(String(repeating: "a", count: TextPattern.longestText))
+    #expect(TextPattern(pattern)?.fits(String(repeating: "a", count: 5000)) == nil)
   }
 }

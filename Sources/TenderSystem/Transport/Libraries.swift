@@ -39,8 +39,8 @@ package enum Libraries {
     unsafe _ = tender_pq_open(&problem)
     // The one opened last comes first.
     unsafe _ = [
-      tender_pattern_open(), tender_qr_open(), tender_httpd_open(), tender_xml_open(),
-      tender_crypto_open(), tender_curl_open(), tender_sqlite_open(), tender_sodium_open(),
+      tender_qr_open(), tender_httpd_open(), tender_xml_open(), tender_crypto_open(),
+      tender_curl_open(), tender_sqlite_open(), tender_sodium_open(),
     ]
     var number = 0
     while let text = unsafe tender_library_opened(number) {
