@@ -200,33 +200,30 @@ extension PayTheoryProvider {
   func fits(_ made: JSONObject, _ amount: Int?, _ progress: Progress) -> Bool {
     let (operation, payment) = (progress.operation, progress.payment)
     guard let amount else { return false }
-    if let asked = operation.amount, !isAmount(amount, asked, of: made, progress.attempt) {
+    if let asked = operation.amount,
+      !amounts(amount, of: made, progress.attempt).contains(asked)
+    {
       return false
     }
     return isSame(made, payment)
       && (Transactions.status(made) != .declined || names(made, payment))
   }
 
-  /// Returns whether an answer has the amount that was asked for, with or without a service fee.
-  private func isAmount(
-    _ amount: Int,
-    _ asked: Int,
-    of made: JSONObject,
-    _ attempt: Operation?
-  ) -> Bool {
-    if amount == asked { return true }
+  /// The amounts that an answer may stand for: its own, and with a service fee those with and without it.
+  private func amounts(_ amount: Int, of made: JSONObject, _ attempt: Operation?) -> [Int] {
     guard attempt?.content.text("fee_mode") == FeeMode.service.rawValue,
       Transactions.hasServiceFee(made), let fee = made["fees"]?.boundedNumber
-    else { return false }
-    return amount - fee == asked || amount + fee == asked
+    else { return [amount] }
+    return [amount, amount - fee, amount + fee]
   }
 
-  /// Returns whether a transaction has the captured amount of a payment. After voids of a part, a transaction
-  /// that names no parent has the amount that is left.
+  /// Returns whether a transaction has the captured amount of a payment. After voids of a part, the first one
+  /// that was found may be a later one, which has the amount that was left then.
   func isAmount(of paid: JSONObject, _ payment: Payment) -> Bool {
-    guard let amount = Transactions.gross(paid) else { return false }
-    return [payment.state.captured, payment.state.standing].contains {
-      isAmount(amount, $0, of: paid, payment.attempt)
+    guard let gross = Transactions.gross(paid) else { return false }
+    let state = payment.state
+    return amounts(gross, of: paid, payment.attempt).contains {
+      state.standing <= $0 && $0 <= state.captured
     }
   }
 

@@ -28,9 +28,11 @@ extension Payment {
     )
   }
 
-  /// Refuses to change an earlier attempt by its id.
-  func notNewest(_ id: String) -> Fault {
-    conflict(
+  /// Throws `conflict` if a handle is the id of an earlier attempt. A command that changes a payment changes its
+  /// newest attempt, which is another charge.
+  package func checkNewest(_ id: String) throws(Fault) {
+    guard named(by: id).isEarlier else { return }
+    throw conflict(
       code: "earlier_attempt",
       "\(id.quotedForMessage) is an earlier attempt of \(name); nothing was sent",
       hint:

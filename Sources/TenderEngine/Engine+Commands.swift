@@ -75,8 +75,7 @@ extension Engine {
     _ options: Options = Options()
   ) throws(Fault) -> CheckedOrder {
     if order.placed != nil { try provider.check(order) }
-    // The order would change the newest attempt, which is another charge.
-    if let found, found.named(by: handle).isEarlier { throw found.notNewest(handle) }
+    try found?.checkNewest(handle)
     if options.isLookedUp { try provider.checkReady(for: nil, of: found) }
     var lack: Fault?
     do throws(Fault) { try provider.checkReady(for: order, of: found) } catch { lack = error }

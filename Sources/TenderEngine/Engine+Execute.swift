@@ -93,7 +93,7 @@ extension Engine {
         try hasRefused(payment[sequence] ?? draft, known)
       } ?? false
     if looksFirst, draft.isReversal, let known { try checkRefunds(of: known, before: draft) }
-    if draft.isAttempt, let known { try checkDeclined(known) }
+    if let known { try checkDeclined(known, before: draft) }
     if draft.isAttempt {
       payment = try journal.open(payment, checked.terms, .process)
       driver.say("prepared")
@@ -156,13 +156,16 @@ extension Engine {
   }
 
   /// Asks about the declined attempts before another one is made, because their money may have been taken
-  /// after all.
+  /// after all. Before a capture it asks only about those that were seen as paid.
   ///
   /// Throws `conflict` if the provider shows that, or showed it earlier: a later answer may be an older state.
-  /// Only a return gives the money back.
-  private func checkDeclined(_ known: Payment) throws(Fault) {
-    guard provider.traits.canLookUp else { return }
-    for attempt in known.attempts where attempt.state.name == .declined {
+  /// Only a return or a whole refund gives the money back.
+  private func checkDeclined(_ known: Payment, before draft: Operation) throws(Fault) {
+    guard provider.traits.canLookUp, draft.isAttempt || draft.kind == .capture else { return }
+    for attempt in known.attempts
+    where attempt.state.name == .declined
+      && (draft.isAttempt || attempt.fault?.cause == .seenPaid)
+    {
       try checkDeclined(known.upTo(attempt.sequence), of: known)
     }
   }
@@ -179,9 +182,10 @@ extension Engine {
       }
     }
     let isEvidence = shown.map { $0.state != nil && contradiction($0, declined) == nil } ?? false
+    let isRefunded = (shown?.refundedAmount ?? 0) >= declined.attempt?.amount ?? .max
+    let isBack = isEvidence && (isRefunded || shown?.state?.name == .returned)
     let isPaid = isEvidence && [.succeeded, .processing].contains(shown?.state?.name)
-    let isReturned = isEvidence && shown?.state?.name == .returned
-    guard isPaid || declined.wasSeenPaid && !isReturned else { return }
+    guard !isBack, isPaid || declined.wasSeenPaid else { return }
     // The next look-up may have no answer.
     if isEvidence, let shown, !declined.wasSeenPaid {
       let seen = try observed(shown, of: declined).payment

@@ -104,6 +104,16 @@ import Testing
     #expect(try world.books().refunded == 1000)
   }
 
+  /// The way back to the first transaction is not followed for ever. The refund does not need its end.
+  @Test func `refunds what is left after many voids of a part`() throws {
+    let world = try World()
+    try paid(world, byBank: true)
+    for part in 1...22 { _ = try refund(world, 10, name: "part \(part)") }
+    #expect(try refund(world, 30, name: "more").status == .partiallyRefunded)
+    #expect(try refund(world, nil).payment?.state.leftToRefund == 0)
+    #expect(try world.latest()?.state.isUnknown == false)
+  }
+
   @Test func `refunds nothing in another currency`() throws {
     let world = try World()
     try paid(world)

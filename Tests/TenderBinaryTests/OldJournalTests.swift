@@ -303,6 +303,8 @@ import Testing
       "amount is 499, and that of its order 500"
     ),
     (#""captured_amount":500"#, #""captured_amount":400"#, "its captured_amount"),
+    (#""reference":"A","att"#, #""reference":"C","att"#, "its reference"),
+    (#""env":"simulator","refer"#, #""env":"live","refer"#, "its env"),
     (
       #""captured_amount":500"#, #""captured_amount":500,"refunded_amount":1"#,
       "its refunded_amount"
@@ -312,11 +314,11 @@ import Testing
     (#""seen_refunded":0"#, #""seen_refunded":100"#, "its seen_elsewhere is not the part"),
     (
       #""currency":"USD","result""#, #""currency":"EUR","result""#,
-      "its currency is not that of its operations"
+      "its currency is not that of its stored operations"
     ),
     (
       #""status":"succeeded","provider_status""#, #""status":"declined","provider_status""#,
-      "its status is not that of its operations"
+      "its status is not that of its stored operations"
     ),
     (
       #""state":"succeeded","amount":500,"status""#, #""state":"declined","amount":500,"status""#,
@@ -426,11 +428,11 @@ import Testing
     ),
     (
       "till --hold", "1250", "9950", [#""amount":1250,"is_rest""#],
-      "its amount is not that of its operations"
+      "its amount is not that of its stored operations"
     ),
     (
       "bank | refund A --amount 4", "400", "300", [#""amount":400,"is_rest""#],
-      "its refunding_amount is not that of its operations"
+      "its refunding_amount is not that of its stored operations"
     ),
     (
       "bank | refund A --amount 4", "400", "300",
@@ -439,7 +441,7 @@ import Testing
     ),
     (
       "bank | refund A --amount 4", "processing", "failed", [#""state":"processing","result""#],
-      "its refunding_amount is not that of its operations"
+      "its refunding_amount is not that of its stored operations"
     ),
     (
       "bank | refund A --amount 4", "GBP", "EUR", [#""currency":"GBP","provider_status""#],

@@ -34,6 +34,23 @@ import Testing
     }
   }
 
+  /// The words about one attempt would end another one, and the next command would charge again.
+  @Test func `ends nothing unknown by the id of an earlier attempt`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let sale = "transact --provider toro --reference A --amount 10.50"
+    #expect(try binary.run(line: sale + " --sim-scenario gateway:decline").status == 3)
+    let id = try #require(try binary.run(line: "journal show A --json").record.text("id"))
+    let lost = " --sim-fault authorisation:close-after --sim-fault cancellation:close-before"
+    #expect(try binary.run(line: sale + " --new-attempt" + lost).status == 9)
+    for command in ["resolve \(id) --as failed --reason x --yes", "resume \(id) --finish --yes"] {
+      let refused = try binary.run(line: "journal \(command) --json")
+      #expect(refused.status == 6)
+      #expect(refused.errorRecord["error"]?["code"] == "earlier_attempt", "\(refused.errors)")
+    }
+    #expect(try binary.run(line: "journal show A --json").record["status"] == "unknown")
+  }
+
   /// Before an order uses the reference of an unknown one, the unknown one is looked up. It is not sent again
   /// for the new order.
   @Test(arguments: [["--amount", "99"], ["--amount", "4", "--new-attempt"]])

@@ -284,6 +284,21 @@ import Testing
     #expect(try till.transact(newAttempt: true) == "succeeded")
   }
 
+  /// A hold of a later attempt would be the second charge.
+  @Test func `no hold is captured after an earlier attempt is seen as paid`() throws {
+    let till = Till(Scripted(.scripted, .answer(.declined), .answer(.requiresConfirmation)))
+    #expect(try till.transact(hold: true).hasPrefix("declined"))
+    #expect(try till.transact(hold: true, newAttempt: true) == "requires_confirmation")
+    till.provider.shows(Self.seen(0))
+    _ = try till.engine.lookUp("id-1", known: try till.payment())
+    till.provider.shows()
+    till.provider.then(.answer(.succeeded))
+    #expect(try till.confirm() == "6 attempt_paid")
+    // The money went back.
+    till.provider.shows(Self.seen(1000))
+    #expect(try till.confirm() == "succeeded, capture 1: succeeded")
+  }
+
   /// An attempt that failed before it was sent is repeated without --new-attempt.
   @Test func `an attempt that failed hides no earlier one that is shown as paid`() throws {
     let till = Till(Scripted(.scripted, .answer(.declined)))

@@ -78,6 +78,7 @@ extension JournalCommands {
     let (target, handle) = try composition.namedTarget()
     composition.subject.take(target)
     guard let found = target.payment else { throw try composition.unknown(handle) }
+    try found.checkNewest(handle)
     let payment = try refund(in: found) ?? found
     composition.subject.reference = payment.reference.text
     let engine = try engine(of: payment)
@@ -242,6 +243,7 @@ extension JournalCommands {
     let (target, handle) = try composition.namedTarget()
     composition.subject.take(target)
     guard let found = target.payment else { throw try composition.unknown(handle) }
+    try found.checkNewest(handle)
     let chosen = try invocation.value(Keys.operation)
     let operation = chosen.flatMap { found[$0] } ?? found.unknowns.first
     let what = operation.map { "the " + found.words(for: $0) + " of " } ?? ""

@@ -284,7 +284,7 @@ extension JournalCommands {
     for name in Self.compared {
       // With --fields, an export lacks some.
       guard let said = record[name], said != printed[name] else { continue }
-      throw .impossible(line, "its \(name) is not that of its operations")
+      throw .impossible(line, "its \(name) is not that of its stored operations")
     }
     let amounts = (record["history"]?.array ?? []).compactMap { $0["amount"] }
     guard amounts.allSatisfy({ $0.boundedNumber != nil }) else {
@@ -293,10 +293,11 @@ extension JournalCommands {
     if let flaw = payment.flaw(of: history) { throw .impossible(line, flaw) }
   }
 
-  /// The members of an export that follow from its operations.
+  /// The members of an export that follow from its stored payment.
   private static let compared = [
     "captured_amount", "released_amount", "voided_amount", "refunded_amount", "refunding_amount",
-    "returned_amount", "amount", "requested_amount", "currency", "status",
+    "returned_amount", "amount", "requested_amount", "currency", "status", "reference", "provider",
+    "env",
   ]
 
   /// Returns an id that two charges have, in this payment or with one of the journal; nil without one.
