@@ -364,7 +364,9 @@ private import Glibc
     let visa = try again.fingerprints(of: one, instrument: "4111 1111")
     #expect(visa.members.map(\.key) == ["metadata", "instrument"])
     #expect(try again.fingerprints(of: one, instrument: "4242 4242") != visa)
-    // Without the key, which is in a separate file, they reveal nothing.
+    // Without the key, which is in a separate file, they reveal nothing. Its draft is gone.
+    let files = try FileManager.default.contentsOfDirectory(atPath: state.path)
+    #expect(files.filter { $0.hasPrefix("journal.key") } == ["journal.key"])
     try FileManager.default.removeItem(at: state.appending(path: "journal.key"))
     #expect(try again.fingerprints(of: one, instrument: nil) != prints)
   }
