@@ -1,3 +1,4 @@
+import Foundation
 import TenderModel
 import TenderTestSupport
 import Testing
@@ -31,6 +32,32 @@ import Testing
   private func help(_ binary: Binary, _ words: String...) throws -> String {
     try binary.run(words + ["--help"]).output.split { $0 == "\n" || $0 == " " }
       .joined(separator: " ")
+  }
+
+  /// The hold of a later attempt would be the second charge.
+  @Test func `no step leads to a capture after an earlier attempt was paid`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let hold = "transact --amount 9 --test-card visa --hold --reference A"
+    #expect(try binary.run(line: hold).status == 0)
+    let declined = try binary.run(line: "confirm A --sim-scenario decline:generic_decline")
+    #expect(declined.status == 3)
+    let id = try #require(declined.record.text("id"))
+    #expect(try binary.run(line: hold + " --new-attempt").status == 0)
+    let held = try binary.run("explain", "A").output
+    #expect(held.contains("to charge it: tender confirm A"), "\(held)")
+    let world = binary.home.appending(path: "world")
+    #expect(try binary.run(line: "simulator save \(world.path)").status == 0)
+    let paid = try String(contentsOf: world, encoding: .utf8)
+      .replacing(#/"failure":"[^"]*",?/#, with: "")
+    try paid.write(to: world, atomically: true, encoding: .utf8)
+    #expect(try binary.run(line: "simulator load \(world.path) --yes").status == 0)
+    #expect(try binary.run(line: "payment-status \(id)").status == 0)
+    let told = try binary.run("explain", "A").output
+    #expect(told.contains("do not charge it again") && !told.contains("tender confirm"), "\(told)")
+    let refused = try binary.run(line: "confirm A")
+    #expect(refused.status == 6)
+    #expect(refused.errorRecord["error"]?["code"] == "attempt_paid")
   }
 
   @Test func `a dry run of a refund says that it is by the journal`() throws {

@@ -210,6 +210,7 @@ struct Verdict {
     }
     return switch report.status {
     case .unknown: "to look only: tender journal resume \(name)"
+    case .requiresConfirmation where payment.seenPaidHint != nil: payment.seenPaidHint
     case .requiresConfirmation:
       "to charge it: tender confirm \(name)" + (capturesPart ? "; a part: add --amount" : "")
     // A barcode is paid in a shop. No command here continues it.
