@@ -8,15 +8,22 @@ extension Engine {
     let namesProvider: Bool
     /// Whether the command looks the payment up afterwards (`--wait`).
     let isLookedUp: Bool
+    /// Whether the provider is asked about a new reference before the first charge.
+    let looksFirst: Bool
+    /// The ids of payments with the same reference that a person accepted (`--despite-payment`).
+    let despitePayments: Set<String>
 
     package init(
       newAttempt: Bool = false,
       idempotencyKey: String? = nil,
       namesProvider: Bool = false,
-      isLookedUp: Bool = false
+      isLookedUp: Bool = false,
+      looksFirst: Bool = false,
+      despitePayments: Set<String> = []
     ) {
       (self.newAttempt, self.idempotencyKey) = (newAttempt, idempotencyKey)
       (self.namesProvider, self.isLookedUp) = (namesProvider, isLookedUp)
+      (self.looksFirst, self.despitePayments) = (looksFirst, despitePayments)
     }
   }
 }

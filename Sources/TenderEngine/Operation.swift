@@ -52,6 +52,11 @@ package struct Operation: Sendable {
   package var preparation: Preparation?
   /// Whether its preparation is sealed under a key that this machine does not have.
   package var isSealed = false
+  /// How an operation that this journal did not send became known: `lookup`, or `operator` once a person has
+  /// accepted it. Nil for an operation of this journal.
+  package var source: Observation.Source?
+  /// The sequence of the charge that a reversal is about, if that is not the current attempt.
+  package var parent: Int?
   /// The other payment of a refund at the reader. The refund's attempt names the original payment here, and
   /// the original's operation names the refund.
   package var link: Reference?

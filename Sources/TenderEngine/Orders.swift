@@ -205,6 +205,10 @@ package struct RefundRequest: Sendable {
   package var reason: String?
   /// Whether a person agreed to a second refund without a name.
   package var isFurtherApproved = false
+  /// Whether a person agreed that the payer may have disputed money twice (`--despite-dispute`).
+  package var isDespiteDispute = false
+  /// The ids of refunds made elsewhere that a person accepted (`--despite-refund`).
+  package var despiteRefunds: Set<String> = []
 
   /// Creates a refund. Without an amount, it is of all that is left.
   package init(

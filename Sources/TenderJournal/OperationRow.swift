@@ -25,6 +25,12 @@ package enum OperationRow {
     .init("prints", { $0.fingerprints }, { $0.fingerprints = $1 }),
     .init("result", { $0.result }, { $0.result = $1 }),
     .init("fault", { $0.fault }, { $0.fault = $1 }),
+    .init(
+      added: "source",
+      { $0.source?.rawValue },
+      { $0.source = $1.flatMap(Observation.Source.init(rawValue:)) }
+    ),
+    .init(added: "parent", { $0.parent }, { $0.parent = $1 }),
   ])
 
   /// The columns, without the rows' numbers and the checksum.
