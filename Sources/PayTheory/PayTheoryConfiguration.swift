@@ -91,6 +91,9 @@ package struct PayTheoryConfiguration: Sendable {
     }
   }
 
+  /// Whether the credentials for GraphQL are there.
+  var hasMerchant: Bool { merchantUID != nil && secretKey != nil }
+
   /// Returns the GraphQL credentials for `purpose`. Throws `auth` or `usage` if they or the address are
   /// missing.
   func merchant(for purpose: String) throws(Fault) -> (uid: String, secret: SharedSecret) {

@@ -41,12 +41,7 @@ extension PayTheoryProvider {
     let graphQL = try GraphQL(context, for: "a capture")
     let (attempt, payment) = (progress.attempt, progress.payment)
     let amount = progress.operation.amount ?? payment.state.authorized
-    guard let id = attempt.id, let found = try graphQL.authorization(id) else {
-      throw .notShown(attempt.id, payment)
-    }
-    guard !Authorizations.isOver(found, at: context.clock.now) else {
-      return Outcome(status: .expired, result: nothingHeld, fault: .holdExpired)
-    }
+    guard let id = attempt.id else { throw .notShown(nil, payment) }
     let isService = attempt.content.text("fee_mode") == FeeMode.service.rawValue
     let fee = isService ? amount - (attempt.content["amount"]?.boundedNumber ?? amount) : nil
     return try send(
@@ -63,37 +58,17 @@ extension PayTheoryProvider {
 
   // MARK: Reversals
 
-  /// Voids or refunds a captured payment, or a part of it. The refundable amount is read first.
+  /// Voids or refunds a captured payment, or a part of it.
   func reverse(_ request: RefundRequest, _ progress: Progress) throws(Fault) -> Outcome {
-    let graphQL = try GraphQL(context, for: "a reversal")
-    let (payment, amount) = (progress.payment, progress.operation.amount ?? 0)
-    let id = payment.state.id ?? ""
-    var asked = try captured(id, graphQL)
-    if asked == nil { asked = try resolved(progress, graphQL) }
-    guard let asked else { throw .notShown(id, payment) }
-    let found = try chain(of: asked, graphQL)
-    guard isSame(asked, payment), isAmount(of: found.first, payment) else {
-      throw Fault.unreadable("an answer about another payment; nothing was sent").proven
+    let payment = progress.payment
+    var id = payment.state.id
+    if let barcode = id, Barcodes.isID(barcode) {
+      id = try captured(barcode, GraphQL(context, for: "a reversal")).map(Transactions.id)
     }
-    let now = found.now
-    let known = payment.refunded(afterVoiding: found.voidedInParts)
-    if try Transactions.refunded(now) > known {
-      // It is read twice, because one answer may be wrong and the refund is recognized by this sum.
-      let again = try graphQL.transaction(Transactions.id(now))
-      guard try again.map(Transactions.refunded) == Transactions.refunded(now) else {
-        throw Fault.unreadable("two answers that differ in what was refunded; nothing was sent")
-          .proven
-      }
-    }
-    // The provider may have refunds that this journal does not know, and a look-up may lag behind the
-    // journal.
-    let refunded = max(try Transactions.refunded(now), known)
-    let isVoided = Transactions.status(now) == .cancelled
-    let left = isVoided ? 0 : max(0, (Transactions.gross(now) ?? 0) - refunded)
-    guard amount <= left else { throw .aboveRest(payment, left: left) }
-    let reason = request.reason
+    guard let id else { throw .notShown(payment.state.id, payment) }
+    let (amount, reason) = (progress.operation.amount ?? 0, request.reason)
     return try send(
-      .reverse(Transactions.id(now), amount: amount, refunded: refunded, because: reason),
+      .reverse(id, amount: amount, refunded: payment.refunded(), because: reason),
       progress
     )
   }
@@ -232,7 +207,7 @@ extension PayTheoryProvider {
   private func names(_ made: JSONObject, _ payment: Payment) -> Bool {
     let id = made.text("transaction_id") ?? made.text("authorization_id") ?? ""
     return !id.isEmpty && made.text("reference") == payment.reference.text
-      && made.text("currency") == payment.currency?.code
+      && Transactions.currency(made) == payment.currency
   }
 
   /// Returns whether merchant, currency, stored method and reference in an answer are the payment's.
@@ -247,7 +222,7 @@ extension PayTheoryProvider {
     {
       return false
     }
-    if let paid = payment.currency, let other = made.text("currency"), other != paid.code {
+    if let paid = payment.currency, made["currency"] != nil, Transactions.currency(made) != paid {
       return false
     }
     return made.text("reference").map { $0.isEmpty || $0 == payment.reference.text } ?? true
@@ -257,10 +232,8 @@ extension PayTheoryProvider {
 extension Payment {
   /// The refunded amount of the current transaction that this journal knows of, in minor units.
   ///
-  /// Partial voids created another transaction. Refunds by others may be known only from a look-up.
-  func refunded(afterVoiding voided: Int = 0) -> Int {
-    max(0, state.refunded - max(state.captured - state.standing, voided))
-  }
+  /// Partial voids created another transaction.
+  func refunded() -> Int { max(0, state.refunded - (state.captured - state.standing)) }
 }
 
 extension Fault {
@@ -292,17 +265,5 @@ extension Fault {
   /// The journal has the payment, so a look-up lags.
   fileprivate static func notShown(_ id: String?, _ payment: Payment) -> Fault {
     .unreadable("\((id ?? payment.reference.text).quotedForMessage) is not shown yet")
-  }
-
-  fileprivate static func aboveRest(_ payment: Payment, left: Int) -> Fault {
-    .conflict(
-      "refund_exceeds",
-      "Pay Theory says that \(payment.text(ofMinorUnits: left)) of "
-        + "\(payment.reference.quotedForMessage) can be refunded",
-      left > 0
-        ? "to record that: tender payment-status \(payment.shellReference); then: tender refund "
-          + payment.shellReference
-        : "see: tender payment-status \(payment.shellReference)"
-    )
   }
 }

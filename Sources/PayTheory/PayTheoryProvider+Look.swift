@@ -57,7 +57,10 @@ extension PayTheoryProvider {
   private func lookByReference(_ progress: Progress, _ graphQL: GraphQL) throws(Fault) -> Finding {
     var query = LookUp(reference: progress.payment.reference)
     query.others = progress.otherIDs
-    let found = try transaction(query, graphQL) { item throws(Fault) in
+    let reference = progress.payment.reference.text
+    let list = try graphQL.transactions("reference", reference, limit: 50)
+      .filter { $0.text("reference").map { $0 == reference } ?? true }
+    let found = try newest(of: list, query) { item throws(Fault) in
       try isThis(item, Transactions.gross(item), item.text("transaction_date"), progress)
     }
     guard let found else { return .absent }
@@ -235,13 +238,34 @@ extension PayTheoryProvider {
 
   // MARK: Look-ups (README, 6.4): transactions, authorizations and cash barcodes
 
+  package func canLook(at payment: Payment) -> Bool {
+    guard let attempt = payment.attempt, context.configuration.hasMerchant else { return false }
+    // Before part 2, Pay Theory shows nothing of a hold over the socket.
+    return attempt.prepared == nil || !payment.state.isHeld
+  }
+
   package func lookUp(_ query: LookUp) throws(Fault) -> Outcome? {
     let graphQL = try GraphQL(context, for: "a look-up")
     if let id = query.id, Barcodes.isID(id) { return try lookUp(barcode: id, query, graphQL) }
-    if let found = try transaction(query, graphQL) {
-      return try lookedUp(found, query, graphQL)
+    // The charges of a reference are one query, and another one is only needed where they lack the id.
+    let list =
+      try query.reference.map { reference throws(Fault) in
+        try graphQL.transactions("reference", reference.text, limit: 50)
+          .filter { $0.text("reference").map { $0 == reference.text } ?? true }
+      } ?? []
+    var found: JSONObject?
+    if let id = query.id {
+      found = list.first { Transactions.id($0) == id }
+      if found == nil { found = try graphQL.transaction(id) }
+    } else {
+      found = try newest(of: list, query)
     }
-    return try authorization(query, graphQL)
+    var outcome =
+      if let found { try lookedUp(found, query, graphQL) as Outcome? } else {
+        try authorization(query, graphQL)
+      }
+    if query.isKnown { outcome?.charges = Transactions.charges(list) }
+    return outcome
   }
 
   /// Returns a hold by a stored method. Its captured part is the transaction of the capture.
@@ -256,11 +280,16 @@ extension PayTheoryProvider {
       guard error.cause == .refused else { throw error }
       return nil
     }
-    guard let authorization = found.first(where: { $0.text(key) == value }) else { return nil }
+    let authorization = found.first { item in
+      item.text(key) == value && !query.others.contains(item.text("authorization_id") ?? "")
+    }
+    guard let authorization else { return nil }
     if let made = authorization.text("transaction_id"), !made.isEmpty,
       let transaction = try graphQL.transaction(made)
     {
-      return try lookedUp(transaction, query, graphQL)
+      var outcome = try lookedUp(transaction, query, graphQL)
+      outcome.captureID = made
+      return outcome
     }
     return Authorizations.lookedUp(authorization, at: context.clock.now)
   }
@@ -283,8 +312,24 @@ extension PayTheoryProvider {
     _ query: LookUp,
     _ graphQL: GraphQL
   ) throws(Fault) -> Outcome {
-    var outcome = try chain(of: transaction, graphQL).lookedUp
+    var found = try chain(of: transaction, graphQL)
+    // The journal explains the sum in most cases.
+    if query.isKnown, let sum = try? Transactions.refunded(found.now), sum > 0,
+      found.refunded != query.refunded
+    {
+      let id = Transactions.id(found.now)
+      found.reversals = try graphQL.transactions("parent_id", id, limit: 50).filter {
+        $0.text("parent_id") == id && !Transactions.isPayment($0) && Transactions.isLive($0)
+      }
+    }
+    var outcome = found.lookedUp
     if query.isKnown { outcome.id = query.id ?? outcome.id }
+    // Servers count a service fee in the amount or beside it.
+    if Transactions.hasServiceFee(found.first), let fee = found.first["fees"]?.boundedNumber,
+      let amount = outcome.amount, let asked = query.amount, abs(amount - asked) == fee
+    {
+      outcome.amount = asked
+    }
     return outcome
   }
 
@@ -305,36 +350,15 @@ extension PayTheoryProvider {
     return try graphQL.barcode(id).flatMap { found throws(Fault) in try paid(found, graphQL) }
   }
 
-  /// Returns the transaction of a payment that an operator resolved, so that its id is unknown or that of the
-  /// authorization; nil if there is not exactly one, or if the id of the transaction is known.
-  func resolved(_ progress: Progress, _ graphQL: GraphQL) throws(Fault) -> JSONObject? {
-    let (payment, attempt) = (progress.payment, progress.attempt)
-    guard payment.state.id == nil || attempt.kind == .authorize && payment.state.id == attempt.id
-    else { return nil }
-    let found = try graphQL.transactions("reference", payment.reference.text, limit: 50).filter {
-      Transactions.isPayment($0) && Transactions.isLive($0) && isSame($0, payment)
-        && $0.text("parent_id")?.isEmpty ?? true && $0.text("reference") == payment.reference.text
-        && Transactions.gross($0) == payment.state.captured
-        && !progress.otherIDs.contains(Transactions.id($0))
-    }
-    return found.count == 1 ? found[0] : nil
-  }
-
-  /// Returns the transaction that a look-up asks for.
-  ///
-  /// It is found by receipt number, else it is the newest payment with the reference that no other operation
-  /// has.
-  func transaction(
+  /// Returns the newest payment of a list that no other operation has.
+  private func newest(
+    of list: [JSONObject],
     _ query: LookUp,
-    _ graphQL: GraphQL,
     where isOne: (JSONObject) throws(Fault) -> Bool = { _ throws(Fault) in true }
   ) throws(Fault) -> JSONObject? {
-    if let id = query.id { return try graphQL.transaction(id) }
-    guard let reference = query.reference else { return nil }
     var declined: JSONObject?
-    for item in try graphQL.transactions("reference", reference.text, limit: 50) {
-      guard Transactions.isPayment(item), !query.others.contains(Transactions.id(item)),
-        item.text("reference").map({ $0 == reference.text }) ?? true, try isOne(item)
+    for item in list {
+      guard Transactions.isPayment(item), !query.others.contains(Transactions.id(item)), try isOne(item)
       else { continue }
       // A transaction that took money comes before one that did not.
       guard Transactions.status(item) == .declined else { return item }
@@ -346,7 +370,7 @@ extension PayTheoryProvider {
   /// The maximum number of successive partial voids of one payment.
   private static let mostParts = 20
 
-  /// Returns a transaction with the one that it replaced, and the one that replaced it.
+  /// Returns a transaction with those that it replaced, and those that replaced it.
   func chain(of asked: JSONObject, _ graphQL: GraphQL) throws(Fault) -> FoundPayment {
     var found = FoundPayment(asked)
     guard Transactions.isPayment(asked) else { return found }
@@ -354,11 +378,11 @@ extension PayTheoryProvider {
       guard let parent = found.first.text("parent_id"), !parent.isEmpty,
         let earlier = try graphQL.transaction(parent)
       else { break }
-      found.first = earlier
+      found.chain.insert(earlier, at: 0)
     }
     for _ in 0..<Self.mostParts where Transactions.status(found.now) == .cancelled {
       guard let next = try replacement(of: Transactions.id(found.now), graphQL) else { break }
-      found.now = next
+      found.chain.append(next)
     }
     return found
   }

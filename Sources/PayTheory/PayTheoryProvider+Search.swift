@@ -77,14 +77,14 @@ extension PayTheoryProvider: SearchFlow {
     var payment = FoundPayment(item)
     for _ in 0..<mostRounds {
       if let parent = payment.first.text("parent_id").flatMap({ known[$0] }) {
-        payment.first = parent
+        payment.chain.insert(parent, at: 0)
       }
       if Transactions.status(payment.now) == .cancelled,
         let next = known.values.first(where: {
           $0.text("parent_id") == Transactions.id(payment.now)
         })
       {
-        payment.now = next
+        payment.chain.append(next)
       }
     }
     return payment

@@ -68,8 +68,30 @@ enum Transactions {
     transaction["gross_amount"]?.boundedNumber
   }
 
+  /// Returns the time of creation, in milliseconds since 1970; nil without a readable one.
+  static func madeAt(_ transaction: JSONObject) -> Int? {
+    transaction.text("transaction_date").flatMap { Timestamp.read($0) }
+  }
+
+  /// Returns the charges in a list, without replacements, refunds and returns.
+  static func charges(_ list: [JSONObject]) -> [Outcome.SeenCharge] {
+    list.compactMap { item in
+      guard isPayment(item), isKnown(item), item.text("parent_id")?.isEmpty ?? true,
+        let amount = gross(item), let state = payment(item).state
+      else { return nil }
+      return Outcome.SeenCharge(
+        id: id(item),
+        state: state,
+        amount: amount,
+        refunded: (try? refunded(item)) ?? 0,
+        madeAt: madeAt(item),
+        result: ["transaction": .object(TransactionFields.shape.filtered(item).withoutNulls)]
+      )
+    }
+  }
+
   static func currency(_ answer: JSONObject) -> Currency? {
-    answer.text("currency").flatMap(Currency.init(code:))
+    answer.text("currency").flatMap { Currency(code: $0.uppercased()) }
   }
 
   /// Returns whether it is a payment, and not a refund or a return.
@@ -105,19 +127,18 @@ enum Transactions {
 ///
 /// A partial void voids the transaction and creates a replacement for the rest.
 struct FoundPayment {
-  var first: JSONObject
-  /// The current transaction, which can be refunded.
-  var now: JSONObject
+  /// The transactions, each the replacement of the one before.
+  var chain: [JSONObject]
+  /// The refunds of the last one.
+  var reversals: [JSONObject] = []
 
   /// Creates a payment that was never replaced.
-  init(_ transaction: JSONObject) {
-    (first, now) = (transaction, transaction)
-  }
+  init(_ transaction: JSONObject) { chain = [transaction] }
 
-  /// The sum of partial voids, in minor units.
-  var voidedInParts: Int {
-    max(0, (Transactions.gross(first) ?? 0) - (Transactions.gross(now) ?? 0))
-  }
+  var first: JSONObject { chain.first ?? [:] }
+
+  /// The current transaction, which can be refunded.
+  var now: JSONObject { chain.last ?? [:] }
 
   /// Whether a part was voided.
   var isReplaced: Bool { Transactions.isPayment(now) && now.text("parent_id")?.isEmpty == false }
@@ -142,22 +163,44 @@ struct FoundPayment {
     outcome.id = Transactions.id(now)
     outcome.amount = Transactions.gross(first)
     outcome.refundedAmount = refunded
+    outcome.refunds = refunds
     outcome.lastFour = transaction["payment_method"]?["last_four"]?.text
     outcome.brand = transaction["payment_method"]?["card_brand"]?.text
     outcome.reference = transaction.text("reference").map(Reference.init(stored:))
-    outcome.madeAt = first.text("transaction_date").flatMap { Timestamp.read($0) }
+    outcome.madeAt = Transactions.madeAt(first)
     outcome.shown = ["transaction": .object(transaction.withoutNulls)]
     return outcome
   }
 
   /// The total refunded or voided amount; nil if the answer does not contain it.
-  private var refunded: Int? {
+  var refunded: Int? {
     guard let whole = Transactions.gross(first), let left = Transactions.gross(now) else {
       return nil
     }
     if Transactions.status(now) == .cancelled { return isReplaced ? whole : nil }
     guard let own = try? Transactions.refunded(now) else { return nil }
     return max(0, whole - left) + own
+  }
+
+  /// The voids of parts, and the refunds of the current transaction.
+  private var refunds: [Outcome.SeenRefund] {
+    let voids = zip(chain, chain.dropFirst()).compactMap { earlier, next in
+      seen(Transactions.gross(earlier).flatMap { whole in Transactions.gross(next).map { whole - $0 } }, next)
+    }
+    return voids
+      + reversals.compactMap { seen(Transactions.gross($0), $0, isVoid: false) }
+  }
+
+  private func seen(_ amount: Int?, _ made: JSONObject, isVoid: Bool = true) -> Outcome.SeenRefund? {
+    guard let amount, amount > 0, !Transactions.id(made).isEmpty else { return nil }
+    let reversal: JSON = ["is_void": .bool(isVoid), "transaction_id": .string(Transactions.id(made))]
+    return Outcome.SeenRefund(
+      id: Transactions.id(made),
+      state: .succeeded,
+      amount: amount,
+      result: ["reversal": reversal],
+      isVoid: isVoid
+    )
   }
 }
 

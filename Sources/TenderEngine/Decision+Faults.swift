@@ -193,50 +193,107 @@ extension Payment {
     )
   }
 
-  /// Refuses a refund because the provider shows another one that this journal does not have.
-  ///
-  /// That one may be an earlier refund that the provider refused.
-  func refusedRefundFound(_ amount: Int, isPending: Bool) -> Fault {
-    conflict(
-      code: "earlier_refund_resolved",
-      "an earlier refund of \(name) was refused, and \(provider.text) shows a refund of "
-        + "\(text(ofMinorUnits: amount)) that this journal does not know"
-        + "\(isPending ? ", on its way" : ""); nothing was sent",
-      hint: isPending
-        ? "wait until it has ended: tender payment-status \(shellReference)"
-        : "it counts as refunded now: tender payment-status \(shellReference) shows what is left. A further "
-          + "refund needs another --refund-reference"
-    )
+  /// Returns the reason why no money of the payment may go back to the payer; nil if it may.
+  func reversalForbidden(_ request: RefundRequest) -> Fault? {
+    if state.returned > 0 { return nothingToRefund }
+    switch state.dispute {
+    case .lost?:
+      return conflict(
+        code: "dispute_lost",
+        "\(name) lost its dispute: the payer has the money back already; nothing was sent",
+        hint: "to look only: tender payment-status \(shellReference)"
+      )
+    case .open? where !request.isDespiteDispute:
+      var fault = conflict(
+        code: "disputed",
+        "\(name) is disputed (\(dispute ?? "")): after a refund and a lost dispute the payer has the money "
+          + "twice; nothing was sent",
+        hint: "to refund all the same, add --despite-dispute to the same command"
+      )
+      fault.again = .operator
+      return fault
+    case .open?, nil: break
+    }
+    let known = Set(reversals.filter { $0.source != nil }.map(\.handle))
+    if let typed = request.despiteRefunds.subtracting(known).min() {
+      return .usage(
+        "bad_value",
+        "\(typed.quotedForMessage) is not a refund of \(name) that was made elsewhere",
+        "see: tender explain \(shellReference)"
+      )
+    }
+    let elsewhere = refundsElsewhere.filter { !request.despiteRefunds.contains($0.handle) }
+    return elsewhere.isEmpty ? nil : refundedElsewhere(elsewhere)
   }
 
-  /// Refuses another attempt, because the provider shows the declined one as paid.
-  var declinedIsPaid: Fault {
-    let what = isEarlier ? "attempt \(attempt?.number ?? 1) of \(name)" : name
+  /// Refuses a refund or cancel beside a refund that this journal did not make, with the sums of both.
+  private func refundedElsewhere(_ elsewhere: [Operation]) -> Fault {
+    let others = elsewhere.reduce(0) { $0 + $1.effectiveAmount }
+    let own = state.refunded + state.refunding - others
+    let names = elsewhere.map(\.handle)
+    var fault = conflict(
+      code: "refunded_elsewhere",
+      "\(text(ofMinorUnits: others)) of \(name) was refunded at \(provider.text) and not by this journal "
+        + "(\(names.joined(separator: ", "))), which refunded \(text(ofMinorUnits: max(0, own))) itself; "
+        + "nothing was sent",
+      hint: "\(text(ofMinorUnits: state.leftToRefund)) is left; to refund of that all the same, add "
+        + names.map { $0.shellOption("despite-refund") }.joined(separator: " ") + " to the same command"
+    )
+    fault.again = .operator
+    fault.result = [
+      "refunds": .array(
+        elsewhere.map { ["id": .string($0.handle), "amount": .integer($0.effectiveAmount)] }
+      )
+    ]
+    return fault
+  }
+
+  /// Refuses to take money again, because the provider shows a charge of the reference that took it.
+  var attemptPaid: Fault {
+    let paid = surplus
+    let taken = state.surplus > 0 ? "\(text(ofMinorUnits: state.surplus)) " : ""
     return conflict(
       code: "attempt_paid",
-      "\(what) was declined, and \(provider.text) shows it as paid now; nothing was sent",
-      hint:
-        "refund it at \(provider.text), or keep it: tender payment-status \(shellLookUp) shows it"
+      "\(provider.text) shows a charge \(taken)under reference \(name) as paid"
+        + (paid.map { " (\($0.handle))" } ?? "") + "; nothing was sent",
+      hint: seenPaidHint
     )
   }
 
-  /// Whether a look-up showed the declined attempt as paid.
-  var wasSeenPaid: Bool { attempt?.fault?.cause == .seenPaid }
+  /// Refuses another attempt of a payment whose money was taken and given back.
+  var givenBack: Fault {
+    conflict(
+      code: "payment_given_back",
+      "\(sentence): to charge again, use a new reference; nothing was sent",
+      hint: "to look only: tender payment-status \(shellReference)"
+    )
+  }
 
-  /// The next step after a look-up showed a declined attempt as paid; nil if none did.
-  package var seenPaidHint: String? { attempts.last { $0.fault?.cause == .seenPaid }?.fault?.hint }
+  /// The last charge that a look showed beside the current attempt, and that still has its money.
+  private var surplus: Operation? {
+    operations.last { operation in
+      guard operation.isSurplus, operation.state.mayHaveMoney else { return false }
+      let back = operations.filter { $0.parent == operation.sequence && $0.hasEffect }
+      return back.reduce(0) { $0 + $1.effectiveAmount } < operation.effectiveAmount
+    }
+  }
 
-  /// Records that a look-up showed the declined attempt as paid. It stays declined, and is not tried again.
-  mutating func markSeenPaid() throws(Fault) {
-    guard let attempt, attempt.state.name == .declined, !wasSeenPaid else { return }
-    // An attempt that an operator resolved has no error yet.
-    var fault =
-      attempt.fault ?? Fault(.declined, code: "declined", "the payment \(name) is declined")
-    fault.cause = .seenPaid
-    fault.hint =
-      "do not charge it again: \(provider.text) showed it as paid; to look only: "
-      + "tender payment-status \(shellLookUp)"
-    try change(attempt.sequence) { $0.fault = fault }
+  /// Whether the provider showed money of this reference beside the current attempt.
+  var isPaidBeside: Bool {
+    if state.surplus > 0 { return true }
+    // A journal of 0.2.0 has only this mark.
+    return attempts.contains { attempt in
+      attempt.fault?.cause == .seenPaid
+        && !operations.contains { $0.isSurplus && $0.id == attempt.id }
+    }
+  }
+
+  /// The next step after a look showed such money; nil if none did.
+  package var seenPaidHint: String? {
+    guard isPaidBeside else { return nil }
+    let id = surplus?.id
+    return "do not charge it again. To look only: tender payment-status \(shellReference)"
+      + (id.map { "; to refund it: tender refund \($0.shellOperand)" } ?? "")
   }
 
   /// The active refunds that have an amount and no name.
@@ -297,7 +354,7 @@ extension Payment {
     case .succeeded:
       return
         "\(amount) of \(name) was \(isRefund ? "refunded to the card" : "paid")"
-    case .declined where wasSeenPaid:
+    case .declined where isPaidBeside:
       return "\(payment) was declined, and \(provider.text) showed it as paid later"
     case .declined:
       return observed.providerStatus.map {

@@ -33,13 +33,18 @@ extension Decision {
   ) -> Decision {
     guard let payment, let attempt = payment.attempt else { return .run(draft) }
     // The attempt was never sent, because its process died, or it provably had no effect.
-    if [.prepared, .failed].contains(attempt.state.name) { return .run(draft) }
+    if [.prepared, .failed].contains(attempt.state.name) {
+      return payment.isPaidBeside ? .refuse(payment.attemptPaid) : .run(draft)
+    }
     let different = attempt.differences(from: draft)
     if attempt.isUnknown, different.isEmpty { return .finish(attempt.sequence) }
     let state = payment.state
     let isOver = state.status.isOver
     if newAttempt {
       if attempt.isUnknown { return .look(attempt.sequence) }
+      if payment.isPaidBeside { return .refuse(payment.attemptPaid) }
+      let isBack = state.isCaptured && (isOver || state.status == .refunded)
+      if isBack { return .refuse(payment.givenBack) }
       if isOver, state.isFinal { return .run(draft) }
       // The command that added this attempt runs again: its attempt is reported, and nothing is charged.
       let isRepeated = payment.isNewAttempt && different.isEmpty && attempt.kind == draft.kind
@@ -115,6 +120,7 @@ extension Decision {
     if attempt.isUnknown { return .look(attempt.sequence) }
     if state.status == .unknown, let other = payment.unknown() { return .look(other.sequence) }
     if state.isHeld {
+      if payment.isPaidBeside { return .refuse(payment.attemptPaid) }
       let whole = state.leftToCapture
       let part = amount ?? whole
       guard part > 0, part <= whole else { return .refuse(payment.captureExceeds(whole)) }
@@ -197,8 +203,8 @@ extension Decision {
       let isSuspended = !traits.canLookUp && attempt.state.name == .processing && !state.isCaptured
       if traits.hasPayerFlow || isSuspended { return void(attempt.amount) }
       guard state.isCaptured else { return .refuse(payment.cannotCancelWaiting) }
-    case .succeeded: break
-    case .prepared, .sent, .declined, .cancelled, .expired, .failed, .returned:
+    case .succeeded, .returned: break
+    case .prepared, .sent, .declined, .cancelled, .expired, .failed:
       return .refuse(payment.nothingToCancel)
     }
     // An attempt that is a refund: the money went to the payer.
@@ -252,6 +258,7 @@ extension Decision {
       }
       return .replay(void.sequence)
     }
+    if let forbidden = payment.reversalForbidden(request) { return .refuse(forbidden) }
     let amount = request.amount?.minorUnits ?? state.leftToRefund
     if let excess = payment.refundExceeds(amount) { return .refuse(excess) }
     let isFurther = request.amount != nil && request.name == nil && !request.isFurtherApproved

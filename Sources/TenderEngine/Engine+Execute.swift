@@ -9,10 +9,19 @@ extension Engine {
   func execute(_ checked: CheckedOrder, on key: ReferenceKey) throws(Fault) -> Report {
     var payment = try journal.payment(key).map { found throws(Fault) in try synced(found) }
     var finished: (sequence: Int, isNew: Bool, outcome: Outcome?)?
+    var hasLooked = false
     for _ in 0..<Self.mostRounds {
       try checkOwner(of: payment)
       switch (try decision(on: checked, payment), payment) {
-      case (.run(let draft), _): return try run(draft, checked, on: payment, key)
+      case (.run(let draft), let known):
+        if !hasLooked, let lack = checked.lack { throw lack }
+        if !hasLooked, let known, try wasSent(known) {
+          hasLooked = true
+          payment = try looked(at: known)
+          continue
+        }
+        if !hasLooked, draft.isAttempt { try checkNew(key.reference, checked) }
+        return try run(draft, checked, on: known, key)
       case (.refuse(var fault), _):
         // The operation that this command has just finished is its result.
         if let payment, let finished, finished.isNew,
@@ -78,7 +87,6 @@ extension Engine {
     on known: Payment?,
     _ key: ReferenceKey
   ) throws(Fault) -> Report {
-    if let lack = checked.lack { throw lack }
     if !draft.isAttempt, let known { try checkSealed(known) }
     var payment: Payment
     if known == nil, let first = checked.first {
@@ -88,12 +96,6 @@ extension Engine {
     }
     let sequence = payment.operations.last?.sequence ?? 0
     try checkKey(checked.options.idempotencyKey, of: payment, sequence)
-    let looksFirst =
-      try known.map { known throws(Fault) in
-        try hasRefused(payment[sequence] ?? draft, known)
-      } ?? false
-    if looksFirst, draft.isReversal, let known { try checkRefunds(of: known, before: draft) }
-    if let known { try checkDeclined(known, before: draft) }
     if draft.isAttempt {
       payment = try journal.open(payment, checked.terms, .process)
       driver.say("prepared")
@@ -102,96 +104,8 @@ extension Engine {
       if draft.isAttempt, let original = draft.link {
         try reserve(draft, of: progress.payment, on: original)
       }
-      if looksFirst, draft.isAttempt, let made = try foundAfterAll(progress) { return made }
       return try provider.perform(checked.sent, progress)
     }
-  }
-
-  /// Whether a request of the same kind was sent before and refused, under another key or none. Under its old
-  /// key, the provider would recognize a repetition of a request that took effect. A look may have counted
-  /// that effect already.
-  private func hasRefused(_ operation: Operation, _ known: Payment) throws(Fault) -> Bool {
-    let refused = known.operations.filter {
-      $0.state.name == .failed && $0.kind == operation.kind
-        && ($0.key == nil || $0.key != operation.key
-          || operation.isReversal && known.observed.elsewhere > 0)
-    }
-    guard provider.traits.canLookUp, !refused.isEmpty else { return false }
-    return try journal.history(of: known).contains { line in
-      line.state == Operation.State.Name.sent.rawValue
-        && refused.contains { line.operation == "\($0.kind.rawValue) \($0.number)" }
-    }
-  }
-
-  /// Looks for a refused request that took money after all; nil if the look shows none.
-  private func foundAfterAll(_ progress: Progress) throws(Fault) -> Outcome? {
-    guard case .happened(let outcome) = try found(progress),
-      [.succeeded, .processing, .waiting].contains(outcome.state?.name),
-      isEvidence(outcome, of: progress.operation, progress.payment)
-    else { return nil }
-    return outcome
-  }
-
-  /// Looks again at a payment whose refund was refused, because it may have been made after all.
-  ///
-  /// Throws `conflict` if the provider shows a refund that this journal does not have. One that an earlier
-  /// look counted is the result of the refused refund if that is repeated.
-  private func checkRefunds(of known: Payment, before draft: Operation) throws(Fault) {
-    guard let outcome = try ask(query(of: known, false), known) else { return }
-    let seen = try observed(outcome, of: known).payment
-    let strange = outcome.refunds.first { refund in
-      refund.state.name == .processing && !known.reversals.contains { $0.id == refund.id }
-    }
-    let more = seen.observed.elsewhere - known.observed.elsewhere
-    let isRepeated = known.reversals.contains {
-      $0.state.name == .failed && $0.name == draft.name && $0.amount == draft.amount
-        && $0.effectiveAmount <= seen.observed.elsewhere
-    }
-    guard strange != nil || more > 0 || isRepeated else { return }
-    var written = seen
-    let sequence = known.attempt?.sequence ?? 1
-    if more > 0 { _ = try journal.update(&written, sequence, note: "looked up", .power) }
-    let amount = strange.map { $0.amount ?? 0 } ?? (more > 0 ? more : draft.effectiveAmount)
-    throw known.refusedRefundFound(amount, isPending: strange != nil)
-  }
-
-  /// Asks about the declined attempts before another one is made, because their money may have been taken
-  /// after all. Before a capture it asks only about those that were seen as paid.
-  ///
-  /// Throws `conflict` if the provider shows that, or showed it earlier: a later answer may be an older state.
-  /// Only a return or a whole refund gives the money back.
-  private func checkDeclined(_ known: Payment, before draft: Operation) throws(Fault) {
-    guard provider.traits.canLookUp, draft.isAttempt || draft.kind == .capture else { return }
-    for attempt in known.attempts
-    where attempt.state.name == .declined
-      && (draft.isAttempt || attempt.fault?.cause == .seenPaid)
-    {
-      try checkDeclined(known.upTo(attempt.sequence), of: known)
-    }
-  }
-
-  private func checkDeclined(_ declined: Payment, of known: Payment) throws(Fault) {
-    guard declined.state.id != nil || declined.wasSeenPaid else { return }
-    var shown: Outcome?
-    // Without an id, the answer would be about the newest attempt.
-    if declined.state.id != nil || !declined.isEarlier {
-      do throws(Fault) {
-        shown = try provider.lookUp(query(of: declined, false))
-      } catch {
-        if error.kind.isStop { throw error }
-      }
-    }
-    let isEvidence = shown.map { $0.state != nil && contradiction($0, declined) == nil } ?? false
-    let isRefunded = (shown?.refundedAmount ?? 0) >= declined.attempt?.amount ?? .max
-    let isBack = isEvidence && (isRefunded || shown?.state?.name == .returned)
-    let isPaid = isEvidence && [.succeeded, .processing].contains(shown?.state?.name)
-    guard !isBack, isPaid || declined.wasSeenPaid else { return }
-    // The next look-up may have no answer.
-    if isEvidence, let shown, !declined.wasSeenPaid {
-      let seen = try observed(shown, of: declined).payment
-      if seen.wasSeenPaid { _ = try write(seen, over: known) }
-    }
-    throw declined.declinedIsPaid
   }
 
   /// Checks that an operation has the operator's key, if one was given.
@@ -232,6 +146,10 @@ extension Engine {
       // A payment is as old as its current attempt. Its money moves with that attempt.
       payment.createdAt = draft.createdAt
       placed.describe(&payment)
+    }
+    for accepted in payment.refundsElsewhere
+    where checked.order.reversal?.despiteRefunds.contains(accepted.handle) == true {
+      try payment.change(accepted.sequence) { $0.source = .operator }
     }
     append(draft, to: &payment, own: checked.options.idempotencyKey)
     return payment
@@ -323,7 +241,7 @@ extension Engine {
     let traits = provider.traits
     guard progress.operation.isUnknown, !progress.isConcluded, interruption.kind == nil,
       traits.canLookUp, !(traits.hasPayerFlow && progress.operation.isAttempt),
-      case .happened(let outcome)? = try? found(progress),
+      case .happened(let outcome)? = try? provider.look(progress),
       isEvidence(outcome, of: progress.operation, progress.payment)
     else { return nil }
     return try? conclude(outcome, progress, note: "answer lost, found out")
@@ -387,13 +305,11 @@ extension Engine {
   /// Looks at a payment that could not be voided, and records the reason: it may be paid.
   private func recordLook(at payment: inout Payment) {
     guard provider.traits.canLookUp, payment.attempt?.state.action != nil,
-      let outcome = try? ask(query(of: payment, false), payment),
-      var seen = try? observed(outcome, of: payment).payment
+      let outcome = try? provider.lookUp(query(of: payment, false)),
+      let seen = try? folded(outcome, into: payment).payment,
+      let written = try? write(seen, over: payment)
     else { return }
-    guard let sequence = seen.changed.max(),
-      (try? journal.update(&seen, sequence, note: "looked up", .power)) != nil
-    else { return }
-    payment = seen
+    payment = written
   }
 }
 

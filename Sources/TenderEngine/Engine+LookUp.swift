@@ -40,7 +40,7 @@ extension Engine {
     if known.kind == .storedMethod { return .fromJournal(known) }
     guard provider.traits.canLookUp else { return try underWay(known) }
     if known.state.isUnknown, !known.isEarlier, let found = try look(known) { return found }
-    guard let outcome = try ask(query(of: known, inWordsOfAttempt), known) else {
+    guard let outcome = try provider.lookUp(query(of: known, inWordsOfAttempt)) else {
       var report = Report.fromJournal(known)
       if known.state.isCaptured {
         report.note =
@@ -62,40 +62,13 @@ extension Engine {
         : "Change it with the journal that made it (--state-dir, TENDER_JOURNAL)")
   }
 
-  /// Asks the provider about a payment. An unexplained loss of money is asked for twice.
-  ///
-  /// One answer may be wrong, and a recorded loss is never reversed.
-  func ask(_ query: LookUp, _ known: Payment) throws(Fault) -> Outcome? {
-    guard let first = try provider.lookUp(query) else { return nil }
-    let loss = try losses(first, known)
-    guard try loss != losses(nil, known) else { return first }
-    let second = try provider.lookUp(query)
-    guard try losses(second, known) == loss else {
-      throw Fault(
-        .providerError,
-        code: "answers_differ",
-        "two answers about \(known.reference.quotedForMessage), one after the other, differ in whether money "
-          + "was taken, refunded or returned. Nothing was recorded",
-        hint: "look again with the same command"
-      )
-    }
-    return second
-  }
-
-  /// Returns the losses that a payment would show with an answer: refunded by others, returned by the bank,
-  /// and 1 if it ended without money.
-  private func losses(_ outcome: Outcome?, _ known: Payment) throws(Fault) -> [Int] {
-    let payment =
-      try outcome.map { outcome throws(Fault) in try observed(outcome, of: known).payment } ?? known
-    let isOver = payment.state.status.isOver
-    return [payment.observed.elsewhere, payment.state.returned, isOver ? 1 : 0]
-  }
-
   func query(of known: Payment, _ inWordsOfAttempt: Bool) -> LookUp {
     var query = LookUp(id: known.state.id.flatMap { Redactor.isMasked($0) ? nil : $0 })
     query.kind = known.kind
-    if query.id == nil { query.reference = known.reference }
+    query.reference = query.id == nil ? known.providerReference ?? known.reference : known.providerReference
     query.refunds = known.reversals.filter { $0.kind == .refund }.compactMap(\.id)
+    query.refunded = known.state.refunded + known.state.refunding
+    query.amount = known.state.amount
     query.isKnown = true
     query.hasConsent = known.attempt?.hasConsent ?? false
     query.inWordsOfAttempt = inWordsOfAttempt
@@ -158,11 +131,9 @@ extension Engine {
 
   // MARK: Recording
 
-  /// Records the payment that a search found. If it shows a loss of money, the payment is looked up first.
+  /// Records the payment that a search found.
   package func take(_ found: Outcome, of known: Payment) throws(Fault) -> Report {
-    try losses(found, known) == losses(nil, known)
-      ? try record(found, known, inWordsOfAttempt: false)
-      : try lookUp(known.reference.text, known: known, kind: known.kind)
+    try record(found, known, inWordsOfAttempt: false)
   }
 
   /// Records the answer of a look-up. Evidence moves states along their order. Anything else is shown with a
@@ -172,14 +143,17 @@ extension Engine {
     _ known: Payment,
     inWordsOfAttempt: Bool
   ) throws(Fault) -> Report {
-    var shown = try observed(outcome, of: known)
+    var shown = try folded(outcome, into: known)
     let isNews = !shown.payment.changed.isEmpty || !shown.payment.unwritten.isEmpty
     if isNews, provider.owns(known), let lock = try? lock(known.reference) {
       defer { withExtendedLifetime(lock) {} }
       let current = try reread(known)
       if current.isVersion(of: known) {
         // If the journal cannot be written, the answer is shown anyway.
-        shown.payment = (try? write(shown.payment, over: current)) ?? shown.payment
+        let attempt = known.attempt?.sequence ?? 0
+        shown.payment =
+          (try? write(shown.payment, over: current)).map { known.isEarlier ? $0.upTo(attempt) : $0 }
+          ?? shown.payment
       } else {
         // Another process changed the payment after the question, so the answer is about an older version.
         shown = (known.isEarlier ? current.upTo(known.attempt?.sequence ?? 0) : current, nil)
@@ -191,14 +165,14 @@ extension Engine {
     return report
   }
 
-  /// Writes what a look-up showed of a payment, or of one of its earlier attempts. Returns it as written.
+  /// Writes what a look showed of a payment, or of one of its charges, if it is news. Returns the whole payment.
   func write(_ shown: Payment, over current: Payment) throws(Fault) -> Payment {
+    guard !shown.changed.isEmpty || !shown.unwritten.isEmpty else { return current }
     var written = current
     try written.takeOver(shown)
-    let attempt = shown.attempt?.sequence ?? 1
-    let sequence = shown.changed.max() ?? attempt
+    let sequence = shown.changed.max() ?? shown.attempt?.sequence ?? 1
     try journal.update(&written, sequence, note: "looked up", .power)
-    return shown.isEarlier ? written.upTo(attempt) : written
+    return written
   }
 
   // MARK: Waiting

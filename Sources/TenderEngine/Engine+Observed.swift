@@ -1,174 +1,344 @@
 import TenderModel
 
-/// Applies an answer to a payment, as far as it is evidence, and warns about the rest.
+/// Folds the answer of a look into a payment: the one way in which a look changes anything.
 extension Engine {
+  /// The largest difference between the clocks of both sides, in milliseconds.
+  private static let skew = 60_000
+
+  /// Returns a payment with an answer folded in, and a warning about the part that could not be.
+  ///
+  /// An answer about another payment changes nothing. What no operation explains becomes an operation with the
+  /// source `lookup`.
+  func folded(
+    _ outcome: Outcome,
+    into known: Payment
+  ) throws(Fault) -> (payment: Payment, warning: String?) {
+    if let difference = difference(outcome, known) { return (known, difference.warning) }
+    var fold = Fold(known, outcome, provider: provider.name.text, at: clock.now)
+    // For a hold, only an answer with the hold's id is about this payment.
+    let isOther = known.state.isHeld && outcome.id != known.state.id
+    if !isOther {
+      try fold.addAttempt()
+      try fold.addRefunds()
+    }
+    try fold.addCharges(since: (known.operations.first?.createdAt ?? 0) - Self.skew)
+    if !isOther { fold.addObservation(lateWindow) }
+    return (fold.payment, fold.warning)
+  }
+
+  /// A value by which the provider's payment is not the one that was asked for.
+  struct Difference {
+    let what: String
+    let here: String
+    let there: String
+
+    var warning: String {
+      "the answer has \(what) \(there), where this journal has \(here): it was not recorded"
+    }
+  }
+
   /// Returns the reason why an answer is no evidence about a payment; nil if it is evidence.
-  func contradiction(_ outcome: Outcome, _ known: Payment) -> String? {
+  func difference(_ outcome: Outcome, _ known: Payment) -> Difference? {
     let state = known.state
     if let id = state.id, let said = outcome.id, said != id {
-      return "the answer is about another payment (\(said)) and was not recorded"
+      return Difference(what: "the id", here: id, there: said)
     }
-    // A payment that was made elsewhere has the reference of its maker.
-    let isOwn = known.attempt?.content["id"] == nil
-    if isOwn, let said = outcome.reference, said != known.reference {
-      return
-        "the answer is about another payment (\(said.text.quotedForMessage)) and was not recorded"
+    if let own = known.providerReference, let said = outcome.reference, said != own {
+      return Difference(
+        what: "the reference",
+        here: own.text.quotedForMessage,
+        there: said.text.quotedForMessage
+      )
     }
     if let paid = known.currency, let said = outcome.currency, paid != said {
-      return "the answer is in \(said.code) and was not recorded: the payment is in \(paid.code)"
+      return Difference(what: "the currency", here: paid.code, there: said.code)
     }
+    // Others may have captured a part of a hold.
+    let isPart = state.isHeld && outcome.state?.mayHaveMoney == true
+    if isPart, let said = outcome.amount, (1...max(1, state.authorized)).contains(said) { return nil }
     let expected = state.isCaptured ? state.standing : state.amount ?? 0
     if let said = outcome.amount, state.amount != nil, said != expected, said != state.amount {
-      return
-        "the answer names \(known.text(ofMinorUnits: said)) and was not recorded: the payment is of "
-        + known.text(ofMinorUnits: expected)
+      return Difference(
+        what: "the amount",
+        here: known.text(ofMinorUnits: expected),
+        there: known.text(ofMinorUnits: said)
+      )
     }
     return nil
   }
+}
 
-  /// Returns a payment with an answer applied, and a warning about the part that could not be applied.
-  func observed(
-    _ outcome: Outcome,
-    of known: Payment
-  ) throws(Fault) -> (payment: Payment, warning: String?) {
-    var payment = known
-    let contradiction = contradiction(outcome, known)
-    let isPaid = paidAfterAll(outcome, known)
-    var warning = contradiction ?? isPaid
-    let (now, state) = (clock.now, known.state)
-    // For a hold, only an answer with the hold's id is about this payment.
-    let isOther = state.isHeld && outcome.id != state.id
-    guard contradiction == nil, let attempt = known.attempt, !isOther,
-      attempt.state.name != .failed
-    else { return (payment, warning) }
-    let target = known.followers.last { $0.kind == .capture && $0.state.name != .failed } ?? attempt
-    func move(
-      _ operation: Operation,
-      to next: Operation.State,
-      _ change: (inout Operation) -> Void
-    ) throws(Fault) {
-      guard operation.state != next.kept, !operation.isUnknown else { return }
-      if operation.state.allows(next) {
-        try payment.move(operation.sequence, .observe, to: next.kept, at: now, change)
-      } else if operation.state.name != next.name {
-        warning =
-          warning
-          ?? "the provider says that the \(operation.kind.rawValue) is \(next.name.rawValue), which "
+extension Payment {
+  /// The reference that the provider has for it; nil if its maker chose one that is not known here.
+  var providerReference: Reference? {
+    if let accepted = content.text(Operation.providerReference) { return Reference(stored: accepted) }
+    // A payment that was made elsewhere has the reference of its maker.
+    return content["id"] == nil ? reference : nil
+  }
+}
+
+/// The state of a fold: the payment as far as the answer is folded in.
+private struct Fold {
+  private(set) var payment: Payment
+  private(set) var warning: String?
+  private let known: Payment
+  private let outcome: Outcome
+  private let provider: String
+  private let now: Int
+
+  init(_ known: Payment, _ outcome: Outcome, provider: String, at now: Int) {
+    (payment, self.known, self.outcome) = (known, known, outcome)
+    (self.provider, self.now) = (provider, now)
+  }
+
+  private mutating func warn(_ text: String) { warning = warning ?? text }
+
+  /// Moves an operation along the published order of states.
+  private mutating func move(
+    _ operation: Operation,
+    to next: Operation.State,
+    _ change: (inout Operation) -> Void
+  ) throws(Fault) {
+    guard operation.state != next.kept, !operation.isUnknown else { return }
+    if operation.state.allows(next) {
+      try payment.move(operation.sequence, .observe, to: next.kept, at: now, change)
+    } else if operation.state.name != next.name {
+      warn(
+        "the provider says that the \(operation.kind.rawValue) is \(next.name.rawValue), which "
           + "cannot follow \(operation.state.name.rawValue)"
-      }
+      )
     }
-    // This journal voided the payment itself. A look-up does not change that.
-    let isEnded = state.status.end == .cancelled
-    if let said = outcome.state, !isEnded {
-      try move(target, to: said) { operation in
-        guard said.name != .returned else { return }
-        operation.result = outcome.result
-        operation.fault = outcome.fault?.kind == .pending ? nil : outcome.fault
-      }
+  }
+
+  /// Records an operation that only the provider has.
+  private mutating func found(
+    _ kind: Operation.Kind,
+    _ amount: Int?,
+    id: String?,
+    _ state: Operation.State,
+    _ result: JSONObject
+  ) -> Int {
+    var made = Operation(kind, amount: amount, at: now)
+    (made.source, made.id, made.result) = (.lookup, id, result)
+    made.state = state.kept
+    return payment.append(made)
+  }
+
+  // MARK: The attempt
+
+  private var target: Operation? {
+    known.followers.last { $0.kind == .capture && $0.state.name != .failed } ?? known.attempt
+  }
+
+  mutating func addAttempt() throws(Fault) {
+    guard let attempt = known.attempt, let target else { return }
+    if let said = outcome.state, known.state.status.end != .cancelled {
+      try addState(said, attempt, target)
     }
-    if isPaid != nil { try payment.markSeenPaid() }
-    let reversals = outcome.refunds.isEmpty ? [:] : known.reversalsByID
-    for refund in outcome.refunds {
-      guard let own = reversals[refund.id],
-        refund.amount == nil || refund.amount == own.effectiveAmount
-      else { continue }
-      try move(own, to: refund.state) { ($0.result, $0.fault) = (refund.result, refund.fault) }
+    // An operator can have resolved it without an id, or with that of its authorization.
+    let id = outcome.captureID ?? (attempt.id == nil ? outcome.id : nil)
+    if let id, id != payment[attempt.sequence]?.id,
+      payment[attempt.sequence]?.state.mayHaveMoney == true
+    {
+      try payment.change(attempt.sequence) { $0.id = id }
     }
     if (payment[target.sequence] ?? target).dispute != outcome.dispute {
       try payment.change(target.sequence) {
         $0.result[Operation.dispute] = outcome.dispute?.json
       }
     }
-    var seen = seen(outcome, of: target, state)
-    if let strange = strangeRefund(outcome, known, reversals) {
-      // Its sum is not trusted either.
-      seen.refunded = nil
-      warning = strange
+  }
+
+  private mutating func addState(
+    _ said: Operation.State,
+    _ attempt: Operation,
+    _ target: Operation
+  ) throws(Fault) {
+    let isOver = [.declined, .cancelled].contains(attempt.state.name)
+    if known.kind == .payment, attempt.kind != .refund, isOver, said.mayHaveMoney {
+      // A decline that took money after all. It stays a decline, and the money counts.
+      return try addSurplus(
+        Outcome.SeenCharge(
+          id: outcome.id ?? attempt.id ?? "",
+          state: said,
+          amount: outcome.amount ?? attempt.effectiveAmount,
+          refunded: 0,
+          madeAt: outcome.madeAt,
+          result: outcome.result
+        )
+      )
     }
-    warning = lessRefunded(seen, known) ?? warning ?? foreignRefund(outcome, known, reversals)
+    if said.name == .cancelled, known.state.captured > 0 {
+      // After a void of a part, the rest has another id, and this answer is about the voided charge.
+      let isReplaced = known.reversals.contains { $0.kind == .void && $0.isAlive }
+      let left = known.state.captured - known.state.refunded - known.state.refunding
+      if !isReplaced, left > 0 { _ = found(.void, left, id: nil, .succeeded, outcome.result) }
+      return
+    }
+    if attempt.isHold, said.mayHaveMoney {
+      // It was captured, and not by this journal.
+      let amount = outcome.amount ?? attempt.effectiveAmount
+      let sequence = found(.capture, amount, id: outcome.captureID, said, outcome.result)
+      try payment.closeAttempt(after: sequence, at: now)
+      return
+    }
+    let outcome = outcome
+    try move(target, to: said) { operation in
+      guard said.name != .returned else { return }
+      operation.result = outcome.result
+      operation.fault = outcome.fault?.kind == .pending ? nil : outcome.fault
+    }
+  }
+
+  // MARK: Refunds
+
+  mutating func addRefunds() throws(Fault) {
+    let byID = outcome.refunds.isEmpty ? [:] : known.reversalsByID
+    for refund in outcome.refunds {
+      if let own = byID[refund.id] {
+        if let amount = refund.amount, amount != own.effectiveAmount {
+          warn(
+            "the answer names \(known.text(ofMinorUnits: amount)) for the refund \(refund.id) and was "
+              + "not recorded: the refund is of \(known.text(ofMinorUnits: own.effectiveAmount))"
+          )
+          // Its sum is not trusted either.
+          return
+        }
+        try move(own, to: refund.state) { ($0.result, $0.fault) = (refund.result, refund.fault) }
+      } else if let amount = refund.amount, refund.state.mayHaveMoney {
+        try explain(amount, refund)
+      }
+    }
+    guard let sum else { return }
+    // Sums that 0.2.0 recorded without operations become operations.
+    let own = PaymentState(payment.operations, Observed())
+    // A sum above the captured amount is no evidence.
+    guard sum <= own.captured else { return }
+    let extra = sum - own.refunded - own.refunding
+    if extra > 0 { try explain(extra, nil) }
+  }
+
+  /// The sum of all refunds and voided parts, as the provider counts them; nil if it gives none.
+  private var sum: Int? {
+    guard let refunded = outcome.refundedAmount else { return nil }
+    // The provider counts refunds of the current charge only. If that charge replaced the first one, earlier
+    // partial voids are added.
+    let state = known.state
+    let isPart = outcome.amount == state.standing
+    return refunded + (isPart ? max(0, state.captured - state.standing) : 0)
+  }
+
+  /// Assigns a refund to the operation that it explains, else records it as one that others made.
+  private mutating func explain(_ amount: Int, _ refund: Outcome.SeenRefund?) throws(Fault) {
+    let state = refund?.state ?? .succeeded
+    let result = refund?.result ?? [:]
+    // A failed refund has the id of its own refusal, if any. An unknown one has none.
+    let own = payment.reversals.first { reversal in
+      guard reversal.effectiveAmount == amount, reversal.id == nil else { return false }
+      return switch reversal.state.name {
+      case .sent, .failed: true
+      case .processing, .succeeded: reversal.source != nil && refund != nil
+      case .prepared, .waiting, .declined, .cancelled, .expired, .returned: false
+      }
+    }
+    guard let own else {
+      _ = found(refund?.isVoid == true ? .void : .refund, amount, id: refund?.id, state, result)
+      return
+    }
+    let event: Operation.Event = own.isUnknown ? .find : .observe
+    let change: (inout Operation) -> Void = { operation in
+      if refund?.isVoid == true { operation.kind = .void }
+      operation.id = refund?.id
+      (operation.fault, operation.preparation) = (nil, nil)
+      if !result.members.isEmpty { operation.result = result }
+    }
+    if own.state == state {
+      try payment.change(own.sequence, change)
+    } else {
+      try payment.move(own.sequence, event, to: state.kept, at: now, change)
+    }
+  }
+
+  // MARK: Charges
+
+  /// Adds the charges that the provider has under the same reference, made at `since` or later.
+  mutating func addCharges(since: Int) throws(Fault) {
+    for charge in outcome.charges where charge.madeAt ?? since >= since {
+      let own = payment.operations.last { $0.id == charge.id }
+      if let own, !own.isSurplus {
+        let isOver = [.declined, .cancelled, .expired, .failed].contains(own.state.name)
+        if own.isAttempt, own.sequence != payment.attempt?.sequence, isOver {
+          try addSurplus(charge)
+        }
+        continue
+      }
+      if own == nil, let attempt = payment.attempt, attempt.id == nil, attempt.amount == charge.amount {
+        // The look at the operation itself decides about an unknown one.
+        if attempt.isUnknown { continue }
+        if attempt.state.name == .failed, charge.state.mayHaveMoney {
+          // It was refused, and took money after all.
+          try payment.move(attempt.sequence, .observe, to: charge.state.kept, at: now) { operation in
+            (operation.id, operation.result) = (charge.id, charge.result)
+            (operation.fault, operation.preparation) = (nil, nil)
+          }
+          continue
+        }
+      }
+      try addSurplus(charge)
+    }
+  }
+
+  private mutating func addSurplus(_ charge: Outcome.SeenCharge) throws(Fault) {
+    let known = payment.operations.last { $0.isSurplus && $0.id == charge.id }
+    let sequence: Int
+    if let known {
+      sequence = known.sequence
+      try move(known, to: charge.state) { $0.result = charge.result }
+    } else {
+      guard charge.state.mayHaveMoney else { return }
+      sequence = found(.charge, charge.amount, id: charge.id, charge.state, charge.result)
+    }
+    let own = payment.operations.filter { $0.parent == sequence && $0.isReversal && $0.isAlive }
+    let counted = own.reduce(0) { $0 + $1.effectiveAmount }
+    guard charge.refunded > counted, charge.refunded <= charge.amount else { return }
+    let refund = found(.refund, charge.refunded - counted, id: nil, .succeeded, [:])
+    try payment.change(refund) { $0.parent = sequence }
+  }
+
+  // MARK: The observation
+
+  /// Adds the observation itself, if it is news.
+  mutating func addObservation(_ lateWindow: Int) {
+    guard let target else { return }
+    let state = (outcome.state ?? target.state).kept
+    var seen = Observation(.lookup, at: now, operation: target.sequence, state: state)
+    (seen.providerStatus, seen.id) = (outcome.providerStatus, outcome.id)
+    (seen.amount, seen.currency) = (outcome.amount, outcome.currency)
+    seen.isRevoked = outcome.status == .revoked
+    seen.refunded = sum
+    seen.elsewhere = 0
+    warnIfLess(seen, lateWindow)
     let isNews =
       seen.providerStatus != known.observed.providerStatus
       || (seen.refunded ?? 0) > known.observed.refunded
       || seen.isRevoked != known.observed.isRevoked
     if isNews || !payment.changed.isEmpty { payment.add(seen) }
     if !payment.changed.isEmpty || !payment.unwritten.isEmpty { payment.updatedAt = now }
-    return (payment, warning)
   }
 
-  /// A warning about a refund of this journal that is shown with another amount.
-  private func strangeRefund(
-    _ outcome: Outcome,
-    _ known: Payment,
-    _ reversals: [String: Operation]
-  ) -> String? {
-    for refund in outcome.refunds {
-      guard let amount = refund.amount, let own = reversals[refund.id],
-        own.effectiveAmount != amount
-      else { continue }
-      return
-        "the answer names \(known.text(ofMinorUnits: amount)) for the refund \(refund.id) and was "
-        + "not recorded: the refund is of \(known.text(ofMinorUnits: own.effectiveAmount))"
-    }
-    return nil
-  }
-
-  /// A warning about a refund under way that this journal does not have.
-  private func foreignRefund(
-    _ outcome: Outcome,
-    _ known: Payment,
-    _ reversals: [String: Operation]
-  ) -> String? {
-    let foreign = outcome.refunds.first { refund in
-      refund.state.name == .processing && reversals[refund.id] == nil
-    }
-    return foreign.map { refund in
-      provider.name.text + " shows a refund "
-        + (refund.amount.map { "of \(known.text(ofMinorUnits: $0)) " } ?? "")
-        + "(\(refund.id)) under way, which this journal does not have"
-    }
-  }
-
-  /// A warning that the provider shows a payment as paid that ended here without its money. What it had is
-  /// never changed by a look.
-  private func paidAfterAll(_ outcome: Outcome, _ known: Payment) -> String? {
-    guard known.kind == .payment, let attempt = known.attempt, attempt.kind != .refund,
-      [.declined, .cancelled, .failed].contains(attempt.state.name),
-      [.succeeded, .processing].contains(outcome.state?.name)
-    else { return nil }
-    let name = known.reference.quotedForMessage
-    let amount = known.text(ofMinorUnits: outcome.amount ?? attempt.effectiveAmount)
-    return "\(provider.name.text) shows the \(amount) of \(name) as paid now"
-      + (outcome.id.map { " (\($0))" } ?? "") + ", and this journal has it as "
-      + "\(known.state.status.rawValue). Do not charge it again: count it as paid, or refund it at "
-      + provider.name.text
-  }
-
-  /// A warning that the provider counts less as refunded than the journal, once the provider cannot lag any
-  /// more.
-  private func lessRefunded(_ seen: Observation, _ known: Payment) -> String? {
+  /// Warns that the provider counts less as refunded than the journal, once the provider cannot lag any more.
+  private mutating func warnIfLess(_ seen: Observation, _ lateWindow: Int) {
     let last = known.reversals.map(\.updatedAt).max() ?? 0
-    guard let said = seen.refunded, said < known.state.refunded, clock.now - last >= lateWindow
-    else { return nil }
-    return "the provider says that \(known.text(ofMinorUnits: said)) was refunded, this journal "
-      + known.text(ofMinorUnits: known.state.refunded)
+    guard let said = seen.refunded, said < known.state.refunded, now - last >= lateWindow
+    else { return }
+    warn(
+      "the provider says that \(known.text(ofMinorUnits: said)) was refunded, this journal "
+        + known.text(ofMinorUnits: known.state.refunded)
+    )
   }
+}
 
-  /// The observation that a look-up makes of an operation.
-  private func seen(
-    _ outcome: Outcome,
-    of target: Operation,
-    _ known: PaymentState
-  ) -> Observation {
-    let state = (outcome.state ?? target.state).kept
-    var seen = Observation(.lookup, at: clock.now, operation: target.sequence, state: state)
-    (seen.providerStatus, seen.id) = (outcome.providerStatus, outcome.id)
-    (seen.amount, seen.currency) = (outcome.amount, outcome.currency)
-    // The provider counts refunds of the current payment only. If that payment replaced the first one,
-    // earlier partial voids are added.
-    let isPart = outcome.amount == known.standing
-    let before = isPart ? max(0, known.captured - known.standing) : 0
-    seen.refunded = outcome.refundedAmount.map { $0 + before }
-    seen.isRevoked = outcome.status == .revoked
-    return seen
-  }
+extension Operation.State {
+  /// Whether money was taken, or is on its way.
+  var mayHaveMoney: Bool { [.processing, .succeeded].contains(name) }
 }

@@ -26,7 +26,7 @@ extension Engine {
     driver.say("finding_out")
     let finding: Finding
     do throws(Fault) {
-      finding = try found(progress)
+      finding = try provider.look(progress)
     } catch {
       throw Fault.stillUnknown(payment, progress.operation, because: error)
     }
@@ -61,26 +61,6 @@ extension Engine {
       try driver.applied(outcome, .answer, known, sequence)
     }
     return (known, true, outcome)
-  }
-
-  /// Looks for the result of an operation whose answer was lost. A result counts only if a second look
-  /// confirms it.
-  ///
-  /// One answer may be wrong, and nothing corrects it afterwards. Throws `provider_error` if two looks
-  /// differ.
-  func found(_ progress: Progress) throws(Fault) -> Finding {
-    let first = try provider.look(progress)
-    guard let meaning = first.meaning else { return first }
-    let second = try provider.look(progress)
-    guard second.meaning == meaning else {
-      throw Fault(
-        .providerError,
-        code: "answers_differ",
-        "two look-ups, one after the other, differ",
-        hint: "look again with the same command"
-      )
-    }
-    return second
   }
 
   /// Sends the same request again, or undoes it.
@@ -277,24 +257,6 @@ extension Fault {
       "the result of the \(amount)\(what) \(payment.reference.quotedForMessage) is still unknown: \(why)",
       result: operation.fault?.result
     ).forPayment(payment)
-  }
-}
-
-extension Finding {
-  /// The part of the finding that two looks must share; nil if it decides nothing.
-  ///
-  /// A payment may go from waiting to done between two looks. That is no contradiction.
-  fileprivate var meaning: [String]? {
-    switch self {
-    case .happened(let outcome):
-      [
-        [.waiting, .processing, .succeeded].contains(outcome.state?.name)
-          ? "alive" : outcome.status.rawValue,
-        outcome.id ?? "", outcome.amount.map { "\($0)" } ?? "",
-      ]
-    case .refuted(let fault): [fault.code]
-    case .absent, .cannotLook: nil
-    }
   }
 }
 

@@ -38,7 +38,9 @@ package struct Operation: Sendable {
   /// The member of `content` for an order that accepts a part of its amount.
   static let allowPartial = "allow_partial"
   /// Members of `content` by which orders are not compared. Payments of earlier versions can lack them.
-  static let notCompared: Set = [holder, allowPartial]
+  static let notCompared: Set = [holder, allowPartial, providerReference]
+  /// The member of `content` with the provider's reference, if a person accepted one that differs.
+  static let providerReference = "provider_reference"
 
   /// The order of an attempt; empty for any other operation. Two orders with the same content are the same.
   package var content: JSONObject = [:]
@@ -100,6 +102,12 @@ package struct Operation: Sendable {
 
   /// Whether it is an attempt: the first operation of a payment, or one that starts it again.
   package var isAttempt: Bool { !content.members.isEmpty }
+
+  /// Whether a look showed it as a further charge under the reference, and no attempt explains it.
+  package var isSurplus: Bool { source != nil && kind == .charge && !isAttempt }
+
+  /// The text by which a person names it: the provider's id, or its place in the payment.
+  package var handle: String { id ?? "seen-\(sequence)" }
 
   /// The approved amount, else the requested one, in minor units.
   package var effectiveAmount: Int { approved ?? amount ?? 0 }

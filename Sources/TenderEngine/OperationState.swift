@@ -29,7 +29,8 @@ extension Operation {
         switch self {
         case .prepared, .sent, .waiting, .processing, .expired: later != .prepared
         case .succeeded: later == .returned
-        case .declined, .cancelled, .failed, .returned: false
+        case .failed: later == .processing || later == .succeeded || later == .returned
+        case .declined, .cancelled, .returned: false
         }
       }
     }
@@ -152,6 +153,8 @@ extension Operation.State {
     case (.processing, .waiting), (.processing, .expired): false
     case (.processing, _): true
     case (.succeeded, .succeeded), (.succeeded, .returned): true
+    // The refusal that counted as a proof came after the effect.
+    case (.failed, .processing), (.failed, .succeeded): true
     default: false
     }
   }

@@ -27,6 +27,10 @@ package struct Outcome: Sendable, Priced {
   /// The sum of all refunds of the payment so far in minor units, if the provider gives it.
   package var refundedAmount: Int?
   package var refunds: [SeenRefund] = []
+  /// The charges that the provider has under the same reference.
+  package var charges: [SeenCharge] = []
+  /// The id of the capture, if the payment is a hold that was captured.
+  package var captureID: String?
   /// Whether a reversal was a void: the provider had not settled the payment yet.
   package var isVoid = false
   /// Whether the charge is still processing, although a part of it was refunded.
@@ -47,19 +51,52 @@ package struct Outcome: Sendable, Priced {
     package var amount: Int?
     package var result: JSONObject
     package var fault: Fault?
+    /// Whether it is a void of a part, whose id is that of the charge for the rest.
+    package var isVoid: Bool
 
     package init(
       id: String,
       state: Operation.State,
       amount: Int?,
       result: JSONObject,
-      fault: Fault? = nil
+      fault: Fault? = nil,
+      isVoid: Bool = false
     ) {
       self.id = id
       self.state = state
       self.amount = amount
       self.result = result
       self.fault = fault
+      self.isVoid = isVoid
+    }
+  }
+
+  /// A charge in a provider's list.
+  package struct SeenCharge: Sendable, Hashable {
+    package var id: String
+    package var state: Operation.State
+    /// In minor units.
+    package var amount: Int
+    /// The sum of its refunds, in minor units.
+    package var refunded: Int
+    /// The time of its creation in milliseconds since 1970, if the provider gives it.
+    package var madeAt: Int?
+    package var result: JSONObject
+
+    package init(
+      id: String,
+      state: Operation.State,
+      amount: Int,
+      refunded: Int,
+      madeAt: Int?,
+      result: JSONObject
+    ) {
+      self.id = id
+      self.state = state
+      self.amount = amount
+      self.refunded = refunded
+      self.madeAt = madeAt
+      self.result = result
     }
   }
 

@@ -34,8 +34,10 @@ package struct Payment: Sendable, Priced {
   package var writer: String?
   /// Whether another machine wrote it last.
   package var isElsewhere = false
-  /// Whether it is only an earlier attempt of the payment, with the operations on it (`upTo`).
+  /// Whether it is only one charge of the payment that is not its newest attempt (`upTo`).
   package private(set) var isEarlier = false
+  /// The last sequence of the whole payment, so that a part of it numbers its operations after all others.
+  private var lastSequence = 0
 
   package init(
     key: ReferenceKey,
@@ -69,8 +71,8 @@ package struct Payment: Sendable, Priced {
     _ complete: (inout Operation) -> Void = { _ in }
   ) -> Int {
     var added = operation
-    added.sequence = (operations.last?.sequence ?? 0) + 1
-    let alike = operations.filter { $0.isAttempt == added.isAttempt && $0.isNumbered(with: added) }
+    added.sequence = max(lastSequence, operations.last?.sequence ?? 0) + 1
+    let alike = operations.filter { $0.isNumbered(with: added) }
     added.number = (alike.map(\.number).max() ?? 0) + 1
     complete(&added)
     // Observations of an earlier attempt are no facts about a new one.
@@ -142,7 +144,7 @@ package struct Payment: Sendable, Priced {
     return made
   }
 
-  /// Returns the attempt of the operation with an id, as if none came after it. Any other handle means the
+  /// Returns the charge of the operation with an id, as if the payment had no other. Any other handle means the
   /// newest attempt.
   package func named(by handle: String) -> Payment {
     guard handle != reference.text, let named = operations.last(where: { $0.id == handle }) else {
@@ -151,23 +153,39 @@ package struct Payment: Sendable, Priced {
     return upTo(named.sequence)
   }
 
-  /// Returns the attempt of an operation, as if none came after it.
+  /// Returns the charge that an operation is, or is on, with all operations on it, as if the payment had no other.
   package func upTo(_ sequence: Int) -> Payment {
-    let next = operations.firstIndex { $0.isAttempt && $0.sequence > sequence }
-    guard let next else { return self }
-    var earlier = with(Array(operations[..<next]), Observed())
-    earlier.isEarlier = true
-    earlier.createdAt = earlier.attempt?.createdAt ?? createdAt
+    let groups = operations.byCharge
+    let group = groups.last { group in
+      group.charge.sequence == sequence || group.followers.contains { $0.sequence == sequence }
+    }
+    guard var charge = group?.charge, let followers = group?.followers,
+      charge.sequence != groups.last(where: { !$0.charge.isSurplus })?.charge.sequence
+    else { return self }
+    if charge.isSurplus { charge.content = ["command": "transact", "id": .string(charge.handle)] }
+    var earlier = with([charge] + followers, Observed())
+    (earlier.isEarlier, earlier.lastSequence) = (true, operations.last?.sequence ?? 0)
+    earlier.createdAt = charge.createdAt
     earlier.currency = earlier.content.text("currency").flatMap(Currency.init(code:)) ?? currency
     // They may be those of another card.
     (earlier.lastFour, earlier.brand) = (nil, nil)
     return earlier
   }
 
-  /// Takes over what a look-up changed in this payment, or in one of its attempts.
+  /// Takes over what a look-up changed in this payment, or in one of its charges.
   mutating func takeOver(_ looked: Payment) throws(Fault) {
     for sequence in looked.changed {
-      try change(sequence) { $0 = looked[sequence] ?? $0 }
+      guard var now = looked[sequence] else { continue }
+      if self[sequence] == nil {
+        if looked.isEarlier, !now.isSurplus { now.parent = looked.attempt?.sequence }
+        append(now)
+      } else {
+        try change(sequence) { operation in
+          let content = operation.content
+          operation = now
+          operation.content = content
+        }
+      }
     }
     for seen in looked.unwritten { add(seen) }
     updatedAt = looked.updatedAt
@@ -189,8 +207,7 @@ package struct Payment: Sendable, Priced {
 
   /// The operations on the current attempt, in their order.
   package var followers: [Operation] {
-    guard let attempt else { return [] }
-    return operations.filter { $0.sequence > attempt.sequence }
+    operations.byCharge.last { !$0.charge.isSurplus }?.followers ?? []
   }
 
   /// The refunds and voids of the current attempt.
@@ -211,6 +228,11 @@ package struct Payment: Sendable, Priced {
 
   /// The state of a dispute of its money, in the provider's words; nil without one.
   package var dispute: String? { operations.lazy.compactMap(\.dispute).first }
+
+  /// The refunds that others made and that no person has accepted yet.
+  package var refundsElsewhere: [Operation] {
+    reversals.filter { $0.source == .lookup && $0.isAlive }
+  }
 
   /// The reference of the payment that a refund with a separate reference belongs to.
   package var original: Reference? { attempt?.kind == .refund ? attempt?.link : nil }
@@ -247,8 +269,10 @@ extension Operation {
   /// The state of a dispute in the provider's words, from the last look-up; nil without one.
   var dispute: String? { result.text(Self.dispute) }
 
-  /// Whether both have one numbering: attempts, reversals, or others of one kind.
+  /// Whether both have one numbering: attempts and surplus charges, reversals, or others of one kind.
   fileprivate func isNumbered(with other: Operation) -> Bool {
-    isAttempt || kind == other.kind || isReversal && other.isReversal
+    let isCharge = isAttempt || isSurplus
+    guard isCharge == (other.isAttempt || other.isSurplus) else { return false }
+    return isCharge || kind == other.kind || isReversal && other.isReversal
   }
 }

@@ -19,10 +19,14 @@ package struct PaymentState: Sendable, Hashable {
   package private(set) var refunding = 0
   /// The amount that the bank took back.
   package private(set) var returned = 0
-  /// The amount that earlier attempts captured.
+  /// The amount that earlier attempts and surplus charges took.
   package private(set) var earlierCaptured = 0
   /// The part of it that went back to the payer.
   package private(set) var earlierReturned = 0
+  /// The part of `refunded` and `refunding` that others made and no person has accepted yet.
+  package private(set) var elsewhere = 0
+  /// A dispute of the current attempt's money; nil without one.
+  package private(set) var dispute: Dispute?
   package private(set) var status = Status.pending
   /// Whether no further step of payer, merchant or provider is expected.
   package private(set) var isFinal = false
@@ -40,10 +44,27 @@ package struct PaymentState: Sendable, Hashable {
   /// An observation that the operations do not explain, as a warning.
   package private(set) var warning: String?
 
+  /// The state of a dispute, from the provider's word for it.
+  package enum Dispute: Sendable, Hashable {
+    /// The bank may still take the money back. An unknown word counts as open.
+    case open
+    /// The bank took the money back.
+    case lost
+
+    init?(_ word: String?) {
+      switch word?.uppercased() {
+      case nil, "", "WON": return nil
+      case "LOST": self = .lost
+      default: self = .open
+      }
+    }
+  }
+
   package init(_ operations: [Operation], _ observed: Observed) {
-    if let start = operations.lastIndex(where: \.isAttempt) {
-      add(operations[start], Array(operations[(start + 1)...]), observed)
-      addEarlier(operations)
+    let groups = operations.byCharge
+    if let current = groups.last(where: { !$0.charge.isSurplus }) {
+      add(current.charge, current.followers, observed)
+      addEarlier(groups.filter { $0.charge.sequence != current.charge.sequence })
     }
     isUnknown = operations.contains(where: \.isUnknown)
   }
@@ -60,6 +81,7 @@ package struct PaymentState: Sendable, Hashable {
     let isVoided = addVoids(attempt, followers)
     addReversals(followers, observed, isVoided: isVoided)
     addRefund(attempt, isVoided: isVoided)
+    dispute = Dispute(([attempt] + followers).lazy.compactMap(\.dispute).first)
     // The bank returns the standing amount, without parts that were voided before.
     returned = captured > 0 ? min(returned, standing) : returned
     status = isVoided ? .cancelled : status(attempt, followers, observed)
@@ -152,14 +174,18 @@ package struct PaymentState: Sendable, Hashable {
       standing = 0
       return
     }
+    let seen = reversals.filter { $0.source != nil }
+    // Journals of 0.2.0 have such a sum without operations.
+    let unnamed = max(0, observed.elsewhere - seen.minorUnits)
+    let pending = reversals.filter(\.isOnItsWay)
     if observed.refunded > captured {
       warn("the provider says that more was refunded than was captured")
-    } else if observed.elsewhere > 0 {
-      warn("the provider says that more was refunded than this journal knows")
-      refunded = min(captured, refunded + observed.elsewhere)
+    } else if unnamed > 0 {
+      refunded = min(captured, refunded + unnamed)
     }
-    let pending = reversals.filter(\.isOnItsWay).minorUnits
-    refunding = min(pending, captured - refunded)
+    refunding = min(pending.minorUnits, captured - refunded)
+    elsewhere = unnamed + (parts + pending).filter { $0.source == .lookup }.minorUnits
+    if elsewhere > 0 { warn("the provider says that more was refunded than this journal knows") }
   }
 
   /// Adds an attempt that is a refund. Its money goes to the payer, and nothing is captured.
@@ -173,21 +199,25 @@ package struct PaymentState: Sendable, Hashable {
     }
   }
 
-  /// Warns about an earlier attempt that was paid after a newer one began. A barcode may be paid in its last
-  /// moment.
-  private mutating func addEarlier(_ operations: [Operation]) {
-    var starts = operations.indices.filter { operations[$0].isAttempt }
-    guard starts.count > 1, let last = starts.popLast() else { return }
-    for (start, end) in zip(starts, starts.dropFirst() + [last]) {
-      let followers = Array(operations[(start + 1)..<end])
-      let earlier = PaymentState(operations[start], followers)
+  /// Warns about another charge of the reference that took money: an attempt that was paid after a newer one
+  /// began, or one that a look showed and that this journal did not record.
+  private mutating func addEarlier(_ others: [(charge: Operation, followers: [Operation])]) {
+    for (charge, followers) in others {
+      let earlier = PaymentState(charge, followers)
       let returned = earlier.refunded + earlier.reversed + earlier.returned
       earlierCaptured += earlier.captured
       earlierReturned += returned
       guard earlier.returned == 0, earlier.captured > returned else { continue }
-      warn("attempt \(operations[start].number) was paid as well")
+      warn(
+        charge.isSurplus
+          ? "another charge was made under this reference: \(charge.handle)"
+          : "attempt \(charge.number) was paid as well"
+      )
     }
   }
+
+  /// The amount that other charges of the reference took and did not give back.
+  package var surplus: Int { max(0, earlierCaptured - earlierReturned) }
 
   // MARK: Status
 
@@ -278,6 +308,25 @@ package struct PaymentState: Sendable, Hashable {
 
   /// Whether a hold waits for the merchant.
   package var isHeld: Bool { status == .requiresConfirmation }
+}
+
+extension [Operation] {
+  /// The charges of a payment, each with the operations on it. An operation belongs to its parent, else to the
+  /// last attempt before it.
+  var byCharge: [(charge: Operation, followers: [Operation])] {
+    var groups: [(charge: Operation, followers: [Operation])] = []
+    for operation in self {
+      if operation.isAttempt || operation.isSurplus {
+        groups.append((operation, []))
+        continue
+      }
+      let place =
+        operation.parent.flatMap { parent in groups.firstIndex { $0.charge.sequence == parent } }
+        ?? groups.lastIndex { !$0.charge.isSurplus }
+      if let place { groups[place].followers.append(operation) }
+    }
+    return groups
+  }
 }
 
 extension Operation {

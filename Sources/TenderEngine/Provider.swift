@@ -57,6 +57,8 @@ package protocol Provider: Sendable {
   func look(_ progress: Progress) throws(Fault) -> Finding
   /// The way to finish an operation whose answer was lost, if no look decides it.
   func recovery(of operation: Operation, in payment: Payment) -> Recovery
+  /// Whether the provider has something to look at, and can be asked about it with these credentials.
+  func canLook(at payment: Payment) -> Bool
   /// Looks up a payment or mandate that was made elsewhere; nil if none has that id.
   func adopt(_ id: String) throws(Fault) -> (kind: Payment.Kind, outcome: Outcome)?
   /// The search among all of the merchant's payments; nil if the provider has none.
@@ -137,6 +139,9 @@ extension Provider {
     throw .unsupportedOperation(name, "undoing of a lost request")
   }
 
+  /// Without a statement of its own, a provider is asked by its id.
+  package func canLook(at payment: Payment) -> Bool { payment.state.id != nil }
+
   package func adopt(_ id: String) throws(Fault) -> (kind: Payment.Kind, outcome: Outcome)? { nil }
 
   package var search: (any SearchFlow)? { nil }
@@ -176,6 +181,11 @@ package struct LookUp: Sendable, Hashable {
   package var kind = Payment.Kind.payment
   /// The ids of the payment's refunds in the journal.
   package var refunds: [String] = []
+  /// The sum of the refunds and voided parts in the journal, in minor units. If the provider's sum differs, the
+  /// answer lists them.
+  package var refunded = 0
+  /// The amount in the journal, in minor units.
+  package var amount: Int?
   /// Whether the answer may change the journal.
   package var isKnown = false
   /// Whether the journal sent the payer's consent. An answer from before it is an older one.
