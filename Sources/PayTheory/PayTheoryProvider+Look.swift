@@ -313,6 +313,7 @@ extension PayTheoryProvider {
     _ graphQL: GraphQL
   ) throws(Fault) -> Outcome {
     var found = try chain(of: transaction, graphQL)
+    if query.isBeforeSend, Transactions.isLive(found.now) { _ = try Transactions.refunded(found.now) }
     // The journal explains the sum in most cases.
     if query.isKnown, let sum = try? Transactions.refunded(found.now), sum > 0,
       found.refunded != query.refunded

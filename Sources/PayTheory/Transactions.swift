@@ -243,6 +243,7 @@ enum Authorizations {
     var outcome = held(authorization)
     if isOver(authorization, at: now) {
       outcome.status = isReleased(authorization) ? .cancelled : .expired
+      if outcome.status == .expired { outcome.fault = .holdExpired }
     }
     outcome.providerStatus = authorization.text("status")
     outcome.reference = authorization.text("reference").map(Reference.init(stored:))

@@ -278,6 +278,9 @@ extension Payment {
     }
   }
 
+  /// Whether a look showed a charge beside the current attempt, whose money was given back since.
+  var wasPaidBeside: Bool { operations.contains { $0.isSurplus && $0.state.name != .declined } }
+
   /// Whether the provider showed money of this reference beside the current attempt.
   var isPaidBeside: Bool {
     if state.surplus > 0 { return true }
@@ -298,7 +301,7 @@ extension Payment {
 
   /// The active refunds that have an amount and no name.
   package var unnamedRefunds: [Operation] {
-    reversals.filter { $0.isAlive && $0.name == nil && !$0.isRest }
+    reversals.filter { $0.isAlive && $0.name == nil && !$0.isRest && $0.source == nil }
   }
 
   /// The amount of an operation, with its currency.

@@ -43,7 +43,7 @@ extension Decision {
     if newAttempt {
       if attempt.isUnknown { return .look(attempt.sequence) }
       if payment.isPaidBeside { return .refuse(payment.attemptPaid) }
-      let isBack = state.isCaptured && (isOver || state.status == .refunded)
+      let isBack = state.isCaptured && (isOver || state.status == .refunded) || payment.wasPaidBeside
       if isBack { return .refuse(payment.givenBack) }
       if isOver, state.isFinal { return .run(draft) }
       // The command that added this attempt runs again: its attempt is reported, and nothing is charged.
@@ -188,7 +188,9 @@ extension Decision {
       let done = payment.followers.last { operation in
         operation.state.name == .succeeded && [.void, .revoke].contains(operation.kind)
       }
-      return done.map { .replay($0.sequence) } ?? .refuse(payment.nothingToCancel)
+      // A mandate can have been revoked by its payer.
+      let end = done ?? (payment.kind == .mandate && state.status == .revoked ? attempt : nil)
+      return end.map { .replay($0.sequence) } ?? .refuse(payment.nothingToCancel)
     }
     if payment.kind == .mandate {
       let isThere = [.succeeded, .waiting, .processing].contains(attempt.state.name)
@@ -231,7 +233,9 @@ extension Decision {
       return .refuse(payment.wasPaid(in: paid))
     }
     // A refund that is only recorded was never sent, because its process died.
-    let alive = payment.reversals.filter { $0.isAlive && $0.state != .prepared && $0.link == nil }
+    let alive = payment.reversals.filter {
+      $0.isAlive && $0.state != .prepared && $0.link == nil && $0.source == nil
+    }
     let named = alive.last {
       $0.name == request.name?.text && ($0.name != nil || request.isSame(as: $0))
     }

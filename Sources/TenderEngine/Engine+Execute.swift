@@ -29,6 +29,10 @@ extension Engine {
         {
           return Report(payment, payment[finished.sequence], replayed: false)
         }
+        // The look of this command found the hold expired.
+        if hasLooked, fault.cause == .nothingHeld, let payment, payment.state.status == .expired {
+          return Report(payment, payment.attempt, replayed: false)
+        }
         if fault.cause == .nothingHeld { fault.result = provider.nothingHeld }
         throw payment.map { completed(fault, for: $0) } ?? fault
       case (_, nil): throw try unknown(key.reference.text)

@@ -32,14 +32,17 @@ extension Engine {
         payment = try looked(at: charge, of: payment)
       }
     } catch {
-      guard known.state.isUnknown, !error.kind.isStop else { throw error }
+      let isOpen = known.state.isUnknown || known.attempt?.hasConsent == true
+      guard isOpen, !error.kind.isStop else { throw error }
       throw error.afterSendingAnyway.forPayment(known)
     }
     return payment
   }
 
   private func looked(at charge: Payment, of whole: Payment) throws(Fault) -> Payment {
-    guard let outcome = try provider.lookUp(query(of: charge, false)) else {
+    var query = query(of: charge, false)
+    query.isBeforeSend = true
+    guard let outcome = try provider.lookUp(query) else {
       // A look-up can lag. A payment without money has nothing that the look-up could show.
       guard charge.state.isCaptured else { return whole }
       throw Fault(

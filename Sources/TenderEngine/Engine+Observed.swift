@@ -15,8 +15,8 @@ extension Engine {
   ) throws(Fault) -> (payment: Payment, warning: String?) {
     if let difference = difference(outcome, known) { return (known, difference.warning) }
     var fold = Fold(known, outcome, provider: provider.name.text, at: clock.now)
-    // For a hold, only an answer with the hold's id is about this payment.
-    let isOther = known.state.isHeld && outcome.id != known.state.id
+    // For a hold, only an answer with the hold's id is about this payment. A refused attempt has none.
+    let isOther = known.state.isHeld && outcome.id != known.state.id || known.isRefused
     if !isOther {
       try fold.addAttempt()
       try fold.addRefunds()
@@ -40,6 +40,7 @@ extension Engine {
   /// Returns the reason why an answer is no evidence about a payment; nil if it is evidence.
   func difference(_ outcome: Outcome, _ known: Payment) -> Difference? {
     let state = known.state
+    if known.isRefused { return nil }
     if let id = state.id, let said = outcome.id, said != id {
       return Difference(what: "the id", here: id, there: said)
     }
@@ -56,8 +57,11 @@ extension Engine {
     // Others may have captured a part of a hold.
     let isPart = state.isHeld && outcome.state?.mayHaveMoney == true
     if isPart, let said = outcome.amount, (1...max(1, state.authorized)).contains(said) { return nil }
+    // After voids of a part, the answer can be about any of the charges that replaced the first one.
     let expected = state.isCaptured ? state.standing : state.amount ?? 0
-    if let said = outcome.amount, state.amount != nil, said != expected, said != state.amount {
+    if let said = outcome.amount, let amount = state.amount,
+      !(min(expected, amount)...amount).contains(said)
+    {
       return Difference(
         what: "the amount",
         here: known.text(ofMinorUnits: expected),
@@ -69,6 +73,9 @@ extension Engine {
 }
 
 extension Payment {
+  /// Whether its attempt provably had no effect, so that an answer by reference is about another charge.
+  fileprivate var isRefused: Bool { attempt?.state.name == .failed }
+
   /// The reference that the provider has for it; nil if its maker chose one that is not known here.
   var providerReference: Reference? {
     if let accepted = content.text(Operation.providerReference) { return Reference(stored: accepted) }
@@ -132,9 +139,7 @@ private struct Fold {
 
   mutating func addAttempt() throws(Fault) {
     guard let attempt = known.attempt, let target else { return }
-    if let said = outcome.state, known.state.status.end != .cancelled {
-      try addState(said, attempt, target)
-    }
+    if let said = outcome.state { try addState(said, attempt, target) }
     // An operator can have resolved it without an id, or with that of its authorization.
     let id = outcome.captureID ?? (attempt.id == nil ? outcome.id : nil)
     if let id, id != payment[attempt.sequence]?.id,
@@ -155,19 +160,13 @@ private struct Fold {
     _ target: Operation
   ) throws(Fault) {
     let isOver = [.declined, .cancelled].contains(attempt.state.name)
-    if known.kind == .payment, attempt.kind != .refund, isOver, said.mayHaveMoney {
-      // A decline that took money after all. It stays a decline, and the money counts.
-      return try addSurplus(
-        Outcome.SeenCharge(
-          id: outcome.id ?? attempt.id ?? "",
-          state: said,
-          amount: outcome.amount ?? attempt.effectiveAmount,
-          refunded: 0,
-          madeAt: outcome.madeAt,
-          result: outcome.result
-        )
-      )
+    if known.kind == .payment, attempt.kind != .refund, isOver,
+      said.mayHaveMoney || said.name == .returned
+    {
+      return try addPaid(said, attempt)
     }
+    // This journal voided the payment itself. A look-up does not change that.
+    if known.state.status.end == .cancelled { return }
     if said.name == .cancelled, known.state.captured > 0 {
       // After a void of a part, the rest has another id, and this answer is about the voided charge.
       let isReplaced = known.reversals.contains { $0.kind == .void && $0.isAlive }
@@ -190,9 +189,31 @@ private struct Fold {
     }
   }
 
+  /// Adds the charge of an attempt that ended without money, and took it after all. It stays ended, and the money
+  /// counts.
+  private mutating func addPaid(_ said: Operation.State, _ attempt: Operation) throws(Fault) {
+    let charge = Outcome.SeenCharge(
+      id: outcome.id ?? attempt.id ?? "",
+      state: said,
+      amount: outcome.amount ?? attempt.effectiveAmount,
+      refunded: outcome.refundedAmount ?? 0,
+      madeAt: outcome.madeAt,
+      result: outcome.result
+    )
+    try addSurplus(charge)
+    guard said.mayHaveMoney, charge.refunded < charge.amount else { return }
+    warn(
+      "\(provider) shows the \(known.text(ofMinorUnits: charge.amount)) of \(known.reference.quotedForMessage) "
+        + "as paid now (\(charge.id)), and this journal has it as \(known.state.status.rawValue). Do not charge it "
+        + "again; to refund it: tender refund \(charge.id.shellOperand)"
+    )
+  }
+
   // MARK: Refunds
 
   mutating func addRefunds() throws(Fault) {
+    // Refunds of an attempt that ended without money are those of its surplus charge.
+    guard known.state.isCaptured else { return }
     let byID = outcome.refunds.isEmpty ? [:] : known.reversalsByID
     for refund in outcome.refunds {
       if let own = byID[refund.id] {

@@ -29,7 +29,7 @@ extension Operation {
         switch self {
         case .prepared, .sent, .waiting, .processing, .expired: later != .prepared
         case .succeeded: later == .returned
-        case .failed: later == .processing || later == .succeeded || later == .returned
+        case .failed: ![.prepared, .sent, .waiting, .expired, .failed].contains(later)
         case .declined, .cancelled, .returned: false
         }
       }
@@ -154,7 +154,8 @@ extension Operation.State {
     case (.processing, _): true
     case (.succeeded, .succeeded), (.succeeded, .returned): true
     // The refusal that counted as a proof came after the effect.
-    case (.failed, .processing), (.failed, .succeeded): true
+    case (.failed, .waiting), (.failed, .expired): false
+    case (.failed, _): true
     default: false
     }
   }

@@ -188,6 +188,8 @@ package struct LookUp: Sendable, Hashable {
   package var amount: Int?
   /// Whether the answer may change the journal.
   package var isKnown = false
+  /// Whether a request that can move money follows, so that the answer must have all refunds and their sum.
+  package var isBeforeSend = false
   /// Whether the journal sent the payer's consent. An answer from before it is an older one.
   package var hasConsent = false
   /// Whether to answer in the form of the operation that made the payment, as `transact` does.

@@ -20,9 +20,10 @@ extension TrueLayerProvider {
 
   func revoke(_ progress: Progress) throws(Fault) -> Outcome {
     let runner = runner(progress)
-    let resource = try runner.look(.mandate, try id(of: progress))
-    if resource.status == "revoked" { return resource.withdrawn }
-    guard resource.status == "authorized" else { throw .notRevocable(resource) }
+    let isAuthorized = progress.attempt.state.name == .succeeded
+    let status = isAuthorized ? "authorized" : progress.payment.providerStatus ?? "authorizing"
+    let resource = Resource(kind: .mandate, id: try id(of: progress), body: ["status": .string(status)])
+    guard isAuthorized else { throw .notRevocable(resource) }
     try requireClient(for: "to revoke a mandate")
     try progress.willSend()
     let answer = try client.post(
@@ -49,17 +50,8 @@ extension TrueLayerProvider {
   func refund(_ request: RefundRequest, _ progress: Progress) throws(Fault) -> Outcome {
     let reference = progress.payment.reference
     let statement = try Creation.statement(request.statement, orFrom: reference.text)
-    let payment = try runner(progress).look(.payment, try id(of: progress))
-    guard payment.status == "settled", !payment.isReversed else {
-      // It was settled before, so this answer is older.
-      if progress.payment.providerStatus == "settled", !payment.isReversed {
-        throw .unexpectedBehaviour(
-          "a settled payment as \(payment.status); nothing was sent",
-          traceID: payment.traceID
-        )
-      }
-      throw .nothingToRefund(progress.payment)
-    }
+    // Only a settled payment can be refunded. Before that, the bank still works on it.
+    guard progress.attempt.state.name == .succeeded else { throw .nothingToRefund(progress.payment) }
     let body: JSONObject = [
       "amount_in_minor": progress.operation.amount?.json, "reference": .string(statement),
       "metadata": request.reason.map { ["reason": .string($0)] },
@@ -135,7 +127,8 @@ extension TrueLayerProvider {
     _ query: LookUp
   ) throws(Fault) {
     guard resource.kind == .payment, resource.status == "settled",
-      context.configuration.hasClient, !query.refunds.isEmpty || client.usesClient(for: resource.id)
+      context.configuration.hasClient,
+      query.isBeforeSend || !query.refunds.isEmpty || client.usesClient(for: resource.id)
     else { return }
     let answer: Client.Answer
     do throws(Fault) {

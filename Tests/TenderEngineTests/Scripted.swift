@@ -30,6 +30,8 @@ final class Scripted: Provider {
     var rule: Fault?
     /// Descriptions of the requests.
     var heard: [String] = []
+    /// The payments that its answers made, by their ids. A look-up without a script shows them.
+    var made: [String: Outcome] = [:]
   }
 
   let traits: Traits
@@ -113,6 +115,7 @@ final class Scripted: Provider {
         nextAction: action
       )
       if status == .declined { outcome.fault = Fault(.declined, code: "declined", "declined") }
+      remember(outcome, progress)
       return outcome
     case .lost:
       try send(progress)
@@ -124,16 +127,34 @@ final class Scripted: Provider {
     }
   }
 
+  /// Remembers what an answer made of the payment, for look-ups.
+  private func remember(_ outcome: Outcome, _ progress: Progress) {
+    let (operation, attempt) = (progress.operation, progress.attempt)
+    script.withLock { script in
+      switch operation.kind {
+      case _ where operation.isAttempt: if let id = outcome.id { script.made[id] = outcome }
+      case .capture: script.made[attempt.id ?? ""]?.status = outcome.status
+      case .void where attempt.state.name == .waiting, .revoke:
+        script.made[attempt.id ?? ""]?.status = operation.kind == .void ? .cancelled : .revoked
+      default: break
+      }
+    }
+  }
+
   private func send(_ progress: Progress) throws(Fault) {
     try progress.willSend()
     try progress.permit().use()
   }
 
+  func canLook(at payment: Payment) -> Bool { true }
+
   func lookUp(_ query: LookUp) throws(Fault) -> Outcome? {
     hear("look up")
     return script.withLock { script in
       // The last look-up is repeated.
-      script.lookUps.count > 1 ? script.lookUps.removeFirst() : script.lookUps.first
+      if script.lookUps.count > 1 { return script.lookUps.removeFirst() }
+      if let shown = script.lookUps.first { return shown }
+      return query.id.flatMap { script.made[$0] }
     }
   }
 
