@@ -198,11 +198,13 @@ extension Payment {
     if state.returned > 0 { return nothingToRefund }
     switch state.dispute {
     case .lost?:
-      return conflict(
+      var fault = conflict(
         code: "dispute_lost",
         "\(name) lost its dispute: the payer has the money back already; nothing was sent",
         hint: "to look only: tender payment-status \(shellReference)"
       )
+      fault.cause = .observed
+      return fault
     case .open? where !request.isDespiteDispute:
       var fault = conflict(
         code: "disputed",
@@ -210,7 +212,7 @@ extension Payment {
           + "twice; nothing was sent",
         hint: "to refund all the same, add --despite-dispute to the same command"
       )
-      fault.again = .operator
+      (fault.again, fault.cause) = (.operator, .observed)
       return fault
     case .open?, nil: break
     }
@@ -239,7 +241,7 @@ extension Payment {
       hint: "\(text(ofMinorUnits: state.leftToRefund)) is left; to refund of that all the same, add "
         + names.map { $0.shellOption("despite-refund") }.joined(separator: " ") + " to the same command"
     )
-    fault.again = .operator
+    (fault.again, fault.cause) = (.operator, .observed)
     fault.result = [
       "refunds": .array(
         elsewhere.map { ["id": .string($0.handle), "amount": .integer($0.effectiveAmount)] }

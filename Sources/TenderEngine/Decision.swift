@@ -188,9 +188,7 @@ extension Decision {
       let done = payment.followers.last { operation in
         operation.state.name == .succeeded && [.void, .revoke].contains(operation.kind)
       }
-      // A mandate can have been revoked by its payer.
-      let end = done ?? (payment.kind == .mandate && state.status == .revoked ? attempt : nil)
-      return end.map { .replay($0.sequence) } ?? .refuse(payment.nothingToCancel)
+      return done.map { .replay($0.sequence) } ?? .refuse(payment.nothingToCancel)
     }
     if payment.kind == .mandate {
       let isThere = [.succeeded, .waiting, .processing].contains(attempt.state.name)

@@ -15,13 +15,18 @@ extension Engine {
       switch (try decision(on: checked, payment), payment) {
       case (.run(let draft), let known):
         if !hasLooked, let lack = checked.lack { throw lack }
-        if !hasLooked, let known, try wasSent(known) {
+        if !hasLooked, let known, try needsLook(draft, known) {
           hasLooked = true
           payment = try looked(at: known)
           continue
         }
         if !hasLooked, draft.isAttempt { try checkNew(key.reference, checked) }
         return try run(draft, checked, on: known, key)
+      case (.refuse(let fault), let known?)
+      where fault.cause == .observed && !hasLooked && checked.lack == nil:
+        // What a look showed may be over.
+        hasLooked = true
+        payment = try looked(at: known)
       case (.refuse(var fault), _):
         // The operation that this command has just finished is its result.
         if let payment, let finished, finished.isNew,
@@ -29,8 +34,10 @@ extension Engine {
         {
           return Report(payment, payment[finished.sequence], replayed: false)
         }
-        // The look of this command found the hold expired.
-        if hasLooked, fault.cause == .nothingHeld, let payment, payment.state.status == .expired {
+        // The look of this command found what the command would do, or that it is too late for it.
+        if hasLooked, let payment, checked.undoes && payment.state.status.end == .cancelled
+          || fault.cause == .nothingHeld && payment.state.status == .expired
+        {
           return Report(payment, payment.attempt, replayed: false)
         }
         if fault.cause == .nothingHeld { fault.result = provider.nothingHeld }

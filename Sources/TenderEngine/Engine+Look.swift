@@ -2,9 +2,12 @@ import TenderModel
 
 /// The look before a send: one look, folded in and recorded. `Decision` then decides from the payment alone.
 extension Engine {
-  /// Whether an operation of a payment may have reached the provider, so that a look can show something.
-  func wasSent(_ known: Payment) throws(Fault) -> Bool {
+  /// Whether a look comes before an operation: a request of the payment may have reached the provider, so that a
+  /// look can show something.
+  func needsLook(_ draft: Operation, _ known: Payment) throws(Fault) -> Bool {
     guard provider.traits.canLookUp, known.kind != .storedMethod else { return false }
+    // Such a cancel gives no money back. The provider refuses it if the payer was faster.
+    if draft.kind == .void, known.attempt?.state.action != nil { return false }
     let isAccepted = known.operations.contains { ![.prepared, .failed].contains($0.state.name) }
     guard !isAccepted, known.operations.contains(where: { $0.state.name == .failed }) else {
       return isAccepted

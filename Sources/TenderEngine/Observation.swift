@@ -5,14 +5,7 @@ package import TenderModel
 /// It never changes the request of an operation. It moves an operation's state along the published order. If
 /// the state cannot follow, the fact is shown with a warning.
 package struct Observation: Sendable, Hashable {
-  /// The way by which the fact arrived.
-  package enum Source: String, Sendable, Hashable, CaseIterable {
-    /// The answer to the operation itself.
-    case answer
-    case lookup, webhook, settlement, `operator`
-  }
-
-  package var source: Source
+  package var source: Operation.Source
   /// Milliseconds since 1970.
   package var at: Int
   /// The sequence of the operation that it names.
@@ -31,7 +24,7 @@ package struct Observation: Sendable, Hashable {
   /// The provider's id of the payment or operation.
   package var id: String?
 
-  package init(_ source: Source, at: Int, operation: Int, state: Operation.State) {
+  package init(_ source: Operation.Source, at: Int, operation: Int, state: Operation.State) {
     self.source = source
     self.at = at
     self.operation = operation

@@ -14,6 +14,13 @@ package struct Operation: Sendable {
     case revoke, payout
   }
 
+  /// The way by which a fact became known.
+  package enum Source: String, Sendable, Hashable, CaseIterable {
+    /// The answer to the operation itself.
+    case answer
+    case lookup, webhook, settlement, `operator`
+  }
+
   /// The journal's number for its row; 0 before it is written.
   package var row = 0
   /// The operation's position in its payment, from 1.
@@ -56,7 +63,7 @@ package struct Operation: Sendable {
   package var isSealed = false
   /// How an operation that this journal did not send became known: `lookup`, or `operator` once a person has
   /// accepted it. Nil for an operation of this journal.
-  package var source: Observation.Source?
+  package var source: Source?
   /// The sequence of the charge that a reversal is about, if that is not the current attempt.
   package var parent: Int?
   /// The other payment of a refund at the reader. The refund's attempt names the original payment here, and

@@ -28,7 +28,7 @@ package enum OperationRow {
     .init(
       added: "source",
       { $0.source?.rawValue },
-      { $0.source = $1.flatMap(Observation.Source.init(rawValue:)) }
+      { $0.source = $1.flatMap(Operation.Source.init(rawValue:)) }
     ),
     .init(added: "parent", { $0.parent }, { $0.parent = $1 }),
   ])
@@ -148,7 +148,7 @@ package enum ObservationRow {
   ///
   /// A state has no associated values here.
   package static func observation(_ row: Row) -> Observation? {
-    guard let source = row.text("source").flatMap(Observation.Source.init(rawValue:)),
+    guard let source = row.text("source").flatMap(Operation.Source.init(rawValue:)),
       let state = OperationRow.state(row)
     else { return nil }
     var seen = Observation(source, at: 0, operation: 0, state: state)

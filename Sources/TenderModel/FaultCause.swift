@@ -23,6 +23,8 @@ extension Fault {
     case refused
     /// A look-up showed the declined attempt as paid. The journal stores this cause, and no other one.
     case seenPaid
+    /// A look showed what forbids it. A later look may show that it is over.
+    case observed
     case sessionExpired
     case tlsFailed
     case tokenRefused

@@ -254,7 +254,7 @@ import Testing
     var words = Set(
       Status.allCases.map(\.rawValue) + Operation.Kind.allCases.map(\.rawValue)
         + Operation.State.Name.allCases.map(\.rawValue) + Env.allCases.map(\.rawValue)
-        + Observation.Source.allCases.map(\.rawValue) + Record.Kind.allCases.map(\.rawValue)
+        + Operation.Source.allCases.map(\.rawValue) + Record.Kind.allCases.map(\.rawValue)
     )
     for record in try binary.run("schema", "--json").records {
       words.formUnion(Self.words(in: record["json_schema"] ?? [:]))

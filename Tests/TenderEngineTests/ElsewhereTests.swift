@@ -22,34 +22,81 @@ import Testing
     return [state.captured, state.refunded, state.refunding, state.leftToRefund]
   }
 
-  @Test func `what was refunded elsewhere counts beside what is refunded here later`() throws {
+  /// A person confirms that the refund is a further one. No name and no repetition does.
+  @Test func `a refund made elsewhere stops every refund and cancel until a person accepts it`()
+    throws
+  {
     let till = try RefundTests.paid()
     till.provider.shows(Self.seen(600))
-    #expect(try till.status() == "partially_refunded")
+    _ = till.provider.heard()
+    #expect(try till.refund(600) == "6 refunded_elsewhere")
+    #expect(till.provider.heard() == ["look up"])
     #expect(try amounts(till) == [1000, 600, 0, 400])
-    #expect(try till.refund(100, name: "r1") == "partially_refunded, refund 1: succeeded")
+    #expect(try till.status() == "partially_refunded")
+    for _ in 0..<2 {
+      #expect(try till.refund(100, name: "r1") == "6 refunded_elsewhere")
+      #expect(try till.refund() == "6 refunded_elsewhere")
+      #expect(try till.cancel() == "6 refunded_elsewhere")
+    }
+    #expect(try till.refund(100, despite: ["id-9"]) == "2 bad_value")
+    #expect(!till.provider.heard().contains { $0.hasPrefix("send") })
+    let refused = #expect(throws: Fault.self) {
+      let found = try till.payment()
+      _ = try till.engine.refund(found, handle: "A", RefundRequest(), idempotencyKey: nil)
+    }
+    #expect(
+      refused?.message
+        == "6.00 USD of 'A' was refunded at scripted and not by this journal (seen-2), which refunded 0.00 USD "
+        + "itself; nothing was sent"
+    )
+    #expect(refused?.retry == .operator)
+    #expect(refused?.result?["refunds"] == [["id": "seen-2", "amount": 600]])
+    #expect(
+      try till.refund(100, name: "r1", despite: ["seen-2"])
+        == "partially_refunded, refund 2: succeeded"
+    )
     #expect(try amounts(till) == [1000, 700, 0, 300])
-    #expect(try till.refund() == "refunded, refund 2: succeeded")
+    // The provider's sum includes both, and nothing is news.
+    till.provider.shows(Self.seen(700))
+    #expect(try till.refund() == "refunded, refund 3: succeeded")
     #expect(try amounts(till) == [1000, 1000, 0, 0])
-    // The provider's sum includes both.
-    till.provider.shows(Self.seen(1000))
-    #expect(try till.status() == "refunded")
-    #expect(try amounts(till) == [1000, 1000, 0, 0])
-    #expect(try till.payment()?.state.warning?.contains("more was refunded") == true)
+    // Another one stops the next refund again.
+    let second = try RefundTests.paid()
+    second.provider.shows(Self.seen(100))
+    #expect(try second.refund(100) == "6 refunded_elsewhere")
+    #expect(
+      try second.refund(100, despite: ["seen-2"]) == "partially_refunded, refund 2: succeeded"
+    )
+    second.provider.shows(Self.seen(500))
+    #expect(try second.refund(100, name: "n") == "6 refunded_elsewhere")
   }
 
-  @Test func `one answer alone takes nothing away`() throws {
+  /// A journal of 0.2.0 has the sum alone, without an operation.
+  @Test func `a sum that an earlier version recorded stops a refund too`() throws {
+    let till = try RefundTests.paid()
+    var payment = try #require(try till.payment())
+    var seen = Observation(.lookup, at: 1, operation: 1, state: .succeeded)
+    (seen.refunded, seen.elsewhere) = (600, 600)
+    payment.add(seen)
+    try till.journal.update(&payment, 1, note: "looked up", .power)
+    #expect(try amounts(till) == [1000, 600, 0, 400])
+    till.provider.shows(Self.seen(600))
+    #expect(try till.refund(100) == "6 refunded_elsewhere")
+    #expect(try amounts(till) == [1000, 600, 0, 400])
+  }
+
+  /// A final state of exactly this payment is believed at once.
+  @Test func `one answer shows a return`() throws {
     let till = try RefundTests.paid()
     var returned = Self.seen(0)
     returned.status = .returned
-    for lie in [Self.seen(600), Self.seen(1000), returned] {
-      till.provider.shows(lie, Self.seen(0))
-      #expect(try till.status() == "11 answers_differ")
-      #expect(try amounts(till) == [1000, 0, 0, 1000])
-    }
-    till.provider.shows(Self.seen(0))
-    #expect(try till.status() == "succeeded")
-    till.provider.shows(returned, returned, Self.seen(0))
+    till.provider.shows(returned)
+    _ = till.provider.heard()
+    #expect(try till.refund() == "6 nothing_to_refund")
+    #expect(try till.refund(100) == "6 nothing_to_refund")
+    #expect(try till.cancel() == "6 nothing_to_refund")
+    #expect(till.provider.heard() == ["look up"])
+    #expect(try till.transact(newAttempt: true) == "6 attempt_stands")
     #expect(try till.status() == "returned")
     #expect(try amounts(till) == [1000, 0, 0, 0])
   }
@@ -89,58 +136,179 @@ import Testing
     #expect(Set(keys).count == 3)
   }
 
-  /// A refusal is one answer. A request without a key is looked at before it is sent again.
-  @Test func `what was refused is looked at before it is sent again without a key`() throws {
+  /// Returns a look-up without an own payment that lists a charge of the reference.
+  private static func listed(_ amount: Int, madeAt: Int? = nil) -> Outcome {
+    var outcome = Outcome(status: .succeeded, id: "id-9", amount: amount, result: [:])
+    outcome.charges = [
+      .init(
+        id: "id-9",
+        state: .succeeded,
+        amount: amount,
+        refunded: 0,
+        madeAt: madeAt,
+        result: [:]
+      )
+    ]
+    return outcome
+  }
+
+  /// A refusal is one answer. What was sent once is looked at before it is sent again.
+  @Test(arguments: [Traits.keyless, .scripted])
+  func `what was refused and took money is not sent again`(_ traits: Traits) throws {
     let till = Till(
-      Scripted(.keyless, .fail(Fault(.rejected, code: "refused", "no").proven, sends: true))
+      Scripted(traits, .fail(Fault(.rejected, code: "refused", "no").proven, sends: true))
     )
     #expect(try till.transact() == "7 refused")
     _ = till.provider.heard()
-    till.provider.finds(.done(1, 1000))
-    #expect(try till.transact() == "succeeded")
-    #expect(till.provider.heard() == ["look charge 2 1000", "look charge 2 1000"])
+    till.provider.shows(Self.listed(1000))
+    #expect(try till.transact() == "succeeded, replayed")
+    #expect(till.provider.heard() == ["look up"])
     #expect(try amounts(till) == [1000, 0, 0, 1000])
+    #expect(try till.payment()?.state.id == "id-9")
   }
 
-  @Test func `a refusal that stands is followed by another try`() throws {
+  /// A charge of another amount is another charge, and the reference has it.
+  @Test func `another charge under the reference of a refused one stops it`() throws {
+    let till = Till(
+      Scripted(.keyless, .fail(Fault(.rejected, code: "refused", "no").proven, sends: true))
+    )
+    #expect(try till.transact() == "7 refused")
+    till.provider.shows(Self.listed(999))
+    #expect(try till.transact() == "6 attempt_paid")
+    #expect(try till.payment()?.state.surplus == 999)
+  }
+
+  /// Order numbers repeat over the years.
+  @Test func `an older charge under the same reference is not this payment`() throws {
     let till = Till(
       Scripted(.keyless, .fail(Fault(.rejected, code: "refused", "no").proven, sends: true))
     )
     #expect(try till.transact() == "7 refused")
     _ = till.provider.heard()
-    till.provider.finds(.done(1, 999))
+    till.provider.shows(Self.listed(1000, madeAt: till.clock.now - 60_001))
     #expect(try till.transact() == "succeeded")
-    #expect(
-      till.provider.heard() == ["look charge 2 1000", "look charge 2 1000", "send charge 2 1000"]
-    )
+    #expect(till.provider.heard() == ["look up", "send charge 2 1000"])
   }
 
-  @Test func `a refund that was refused and is there counts before another one`() throws {
+  /// Both charges count, and a refund of the payment leaves the other one.
+  @Test func `a second charge under the reference is counted and shown`() throws {
     let till = try RefundTests.paid()
-    till.provider.then(.fail(Fault(.rejected, code: "refused", "no").proven, sends: true))
-    #expect(try till.refund(300) == "7 refused")
-    till.provider.shows(Self.seen(300))
-    #expect(try till.refund(200) == "6 earlier_refund_resolved")
-    #expect(try amounts(till) == [1000, 300, 0, 700])
-    #expect(try till.refund(200) == "partially_refunded, refund 2: succeeded")
-    #expect(try amounts(till) == [1000, 500, 0, 500])
+    var twice = Self.seen(0)
+    twice.charges = Self.listed(1100).charges
+    till.provider.shows(twice)
+    let looked = try till.engine.lookUp("A", known: try till.payment())
+    #expect(looked.note == "another charge was made under this reference: id-9")
+    let state = try #require(try till.payment()?.state)
+    #expect([state.captured, state.earlierCaptured, state.surplus] == [1000, 1100, 1100])
+    #expect(try till.refund() == "refunded, refund 1: succeeded")
+    let left = try #require(try till.payment()?.state)
+    #expect([left.refunded, left.surplus] == [1000, 1100])
+    // The other one was refunded in the portal.
+    twice.charges[0].refunded = 1100
+    (twice.status, twice.refundedAmount) = (.refunded, 1000)
+    till.provider.shows(twice)
+    _ = try till.status()
+    let after = try #require(try till.payment()?.state)
+    #expect([after.refunded, after.surplus, after.elsewhere] == [1000, 0, 0])
   }
 
-  /// A look has counted the refund that was refused. The same command would refund the amount twice.
+  /// The look assigns it to the refused refund before it calls it made elsewhere.
   @Test(arguments: [true, false])
-  func `a refused refund that a look has counted is not sent again`(_ hasKeys: Bool) throws {
+  func `a refund that was refused and is there is that refund`(_ hasKeys: Bool) throws {
     let till = Till(Scripted(hasKeys ? .scripted : .keyless))
     #expect(try till.transact() == "succeeded")
     till.provider.then(.fail(Fault(.rejected, code: "refused", "no").proven, sends: true))
-    #expect(try till.refund(400) == "7 refused")
-    till.provider.shows(Self.seen(400))
-    #expect(try till.status() == "partially_refunded")
+    #expect(try till.refund(300) == "7 refused")
+    till.provider.shows(Self.seen(300))
     _ = till.provider.heard()
-    #expect(try till.refund(400) == "6 earlier_refund_resolved")
+    #expect(try till.refund(300) == "partially_refunded, replayed, refund 1: succeeded")
     #expect(till.provider.heard() == ["look up"])
-    #expect(try amounts(till) == [1000, 400, 0, 600])
-    #expect(try till.refund(400, name: "more").hasPrefix("partially_refunded"))
-    #expect(try amounts(till) == [1000, 800, 0, 200])
+    #expect(try amounts(till) == [1000, 300, 0, 700])
+    #expect(try till.refund(200) == "6 refund_needs_name")
+    #expect(try till.refund(200, name: "more") == "partially_refunded, refund 2: succeeded")
+    #expect(try amounts(till) == [1000, 500, 0, 500])
+  }
+
+  /// Returns the word for a dispute in a look-up of a paid payment.
+  private static func disputed(_ word: String) -> Outcome {
+    var outcome = seen(0)
+    outcome.dispute = word
+    return outcome
+  }
+
+  @Test(arguments: ["INQUIRY", "PENDING", "ARBITRATION", "something new"])
+  func `an open dispute needs a word of its own`(_ word: String) throws {
+    let till = try RefundTests.paid()
+    till.provider.shows(Self.disputed(word))
+    _ = till.provider.heard()
+    #expect(try till.refund() == "6 disputed")
+    #expect(try till.refund(100, name: "n") == "6 disputed")
+    #expect(try till.cancel() == "6 disputed")
+    #expect(!till.provider.heard().contains { $0.hasPrefix("send") })
+    #expect(try till.refund(despiteDispute: true) == "refunded, refund 1: succeeded")
+  }
+
+  @Test func `a lost dispute leaves nothing to refund, and a won one all`() throws {
+    let till = try RefundTests.paid()
+    till.provider.shows(Self.disputed("LOST"))
+    #expect(try till.refund() == "6 dispute_lost")
+    #expect(try till.refund(despiteDispute: true) == "6 dispute_lost")
+    #expect(try till.cancel() == "6 dispute_lost")
+    till.provider.shows(Self.disputed("WON"))
+    #expect(try till.refund() == "refunded, refund 1: succeeded")
+  }
+
+  /// The provider's values differ from those that were asked for. A person decides.
+  @Test func `another amount, currency, id or reference is a conflict with both values`() throws {
+    let till = try RefundTests.paid()
+    var (amount, currency, reference, id) = (Self.seen(0), Self.seen(0), Self.seen(0), Self.seen(0))
+    amount.amount = 1100
+    currency.currency = Currency(code: "EUR")
+    reference.reference = Reference(stored: "B")
+    id.id = "id-2"
+    for (other, words) in [
+      (amount, "the amount 11.00 USD for 'A', and this journal has 10.00 USD"),
+      (currency, "the currency EUR for 'A', and this journal has USD"),
+      (reference, "the reference 'B' for 'A', and this journal has 'A'"),
+      (id, "the id id-2 for 'A', and this journal has id-1"),
+    ] {
+      till.provider.shows(other)
+      for amount in [nil, 100] {
+        #expect(try till.refund(amount) == "6 provider_differs")
+      }
+      #expect(try till.cancel() == "6 provider_differs")
+      let refused = #expect(throws: Fault.self) {
+        let found = try till.payment()
+        _ = try till.engine.refund(found, handle: "A", RefundRequest(), idempotencyKey: nil)
+      }
+      #expect(refused?.message == "scripted has \(words); nothing was sent")
+      #expect(refused?.retry == .operator)
+    }
+    #expect(try amounts(till) == [1000, 0, 0, 1000])
+  }
+
+  @Test func `a look that fails or shows nothing sends nothing`() throws {
+    let till = try RefundTests.paid()
+    till.provider.forget()
+    _ = till.provider.heard()
+    #expect(try till.refund() == "11 not_shown")
+    #expect(till.provider.heard() == ["look up"])
+  }
+
+  /// The money went back, by a void or a refund. Collecting it again is another payment.
+  @Test func `another attempt never follows money that was taken`() throws {
+    for (status, code) in [
+      (Status.cancelled, "payment_given_back"), (.refunded, "payment_given_back"),
+      (.returned, "attempt_stands"),
+    ] {
+      let till = try RefundTests.paid()
+      var gone = Self.seen(status == .refunded ? 1000 : 0)
+      gone.status = status
+      till.provider.shows(gone)
+      #expect(try till.status() == status.rawValue)
+      #expect(try till.transact(newAttempt: true) == "6 \(code)")
+      #expect(try till.payment()?.attempts.count == 1)
+    }
   }
 
   /// The money of a declined payment was taken after all. Another attempt would take it twice.
@@ -155,31 +323,23 @@ import Testing
     // That answer is recorded: the next question may have none.
     till.provider.shows()
     #expect(try till.transact(newAttempt: true) == "6 attempt_paid")
-    // An answer about another amount decides nothing.
+    // An answer about another amount is no proof that nothing was taken.
     let second = Till(Scripted(.scripted, .answer(.declined)))
     #expect(try second.transact().hasPrefix("declined"))
     var other = Self.seen(0)
     other.amount = 999
     second.provider.shows(other)
-    #expect(try second.transact(newAttempt: true) == "succeeded")
+    #expect(try second.transact(newAttempt: true) == "6 provider_differs")
   }
 
-  /// The words of a hint decide nothing about money: a fact of the attempt does.
-  @Test func `a hint makes no attempt a paid one, nor the reverse`() throws {
-    let hint =
-      "do not charge it again: scripted showed it as paid; to look only: tender "
-      + "payment-status A"
-    for (isSeen, hint, result) in [(true, "h", "6 attempt_paid"), (false, hint, "succeeded")] {
-      let till = Till(Scripted(.scripted, .answer(.declined)))
-      #expect(try till.transact().hasPrefix("declined"))
-      if isSeen { till.provider.shows(Self.seen(0)) }
-      #expect(try till.status().hasPrefix("declined"))
-      var payment = try #require(try till.payment())
-      try payment.change(1) { $0.fault?.hint = hint }
-      try till.journal.update(&payment, 1, note: "other words", .power)
-      till.provider.shows()
-      #expect(try till.transact(newAttempt: true) == result)
-    }
+  /// A journal of 0.2.0 has a mark at the declined attempt.
+  @Test func `an attempt that an earlier version saw as paid is not tried again`() throws {
+    let till = Till(Scripted(.scripted, .answer(.declined)))
+    #expect(try till.transact().hasPrefix("declined"))
+    var payment = try #require(try till.payment())
+    try payment.change(1) { $0.fault?.cause = .seenPaid }
+    try till.journal.update(&payment, 1, note: "looked up", .power)
+    #expect(try till.transact(newAttempt: true) == "6 attempt_paid")
   }
 
   /// An attempt that was resolved by hand has no error yet.
@@ -201,7 +361,7 @@ import Testing
     #expect(try till.status().hasPrefix("declined"))
     till.provider.shows()
     #expect(try till.transact(newAttempt: true) == "6 attempt_paid")
-    #expect(try till.transact() == "declined, replayed, 3 declined")
+    #expect(try till.transact() == "declined, replayed")
   }
 
   /// From the look on, no hint leads to another charge, also where the provider cannot be asked again.
@@ -210,10 +370,9 @@ import Testing
     #expect(try till.transact().hasPrefix("declined"))
     till.provider.shows(Self.seen(0))
     #expect(try till.status().hasPrefix("declined"))
-    let fault = try #require(try till.payment()?.attempt?.fault)
-    #expect(fault.code == "declined" && fault.kind == .declined)
-    let hint = try #require(fault.hint)
+    let hint = try #require(try till.payment()?.seenPaidHint)
     #expect(hint.contains("payment-status A") && !hint.contains("new-attempt"), "\(hint)")
+    #expect(try till.payment()?.state.surplus == 1000)
     #expect(try till.transact() == "declined, replayed, 3 declined")
     till.provider.shows()
     #expect(try till.transact(newAttempt: true) == "6 attempt_paid")
@@ -222,16 +381,18 @@ import Testing
     (other.amount, strange.currency) = (701, Currency(code: "EUR"))
     for answer in [other, strange] {
       till.provider.shows(answer)
-      #expect(try till.transact(newAttempt: true) == "6 attempt_paid")
+      #expect(try till.transact(newAttempt: true).hasPrefix("6 "))
     }
     // A decline may be an older state that arrives later.
     var (declined, returned) = (Self.seen(0), Self.seen(0))
     (declined.status, returned.status) = (.declined, .returned)
     till.provider.shows(declined)
     #expect(try till.transact(newAttempt: true) == "6 attempt_paid")
-    // The money went back.
+    // The money went back. Collecting it again needs a new reference.
     till.provider.shows(returned)
-    #expect(try till.transact(newAttempt: true) == "succeeded")
+    #expect(try till.status().hasPrefix("declined"))
+    #expect(try till.payment()?.state.surplus == 0)
+    #expect(try till.transact(newAttempt: true) == "6 payment_given_back")
   }
 
   /// Returns a payment of two attempts, both declined.
@@ -257,31 +418,29 @@ import Testing
       // The next question may have no answer.
       till.provider.shows()
     }
-    #expect(try till.transact(newAttempt: true) == "6 attempt_paid")
-    let seen = try #require(try till.payment()).attempts.map { $0.fault?.cause == .seenPaid }
-    #expect(seen == [paid.id == "id-1", paid.id == "id-2"])
+    #expect(try till.transact(newAttempt: true).hasPrefix("6 "))
+    let seen = try #require(try till.payment()?.operations.filter(\.isSurplus).map(\.id))
+    #expect(seen == [paid.id])
     let refused = #expect(throws: Fault.self) {
       let found = try #require(try till.payment())
       _ = try till.engine.confirm(found, handle: "A", amount: nil)
     }
-    let handle = asked == "id-2" ? "A" : "id-1"
     #expect(
       refused?.hint
-        == "do not charge it again: scripted showed it as paid; to look only: tender payment-status "
-        + handle
+        == "do not charge it again. To look only: tender payment-status A; to refund it: tender refund "
+        + (paid.id ?? "")
     )
-    if asked == "id-2" {
-      #expect(
-        refused?.message
-          == "there is no authorization to capture: 10.00 USD of 'A' was declined, and scripted showed it as "
-          + "paid later"
-      )
-    }
+    #expect(
+      refused?.message
+        == "there is no authorization to capture: 10.00 USD of 'A' was declined, and scripted showed it as "
+        + "paid later"
+    )
     // The money went back.
     var returned = paid
     returned.status = .returned
     till.provider.shows(returned)
-    #expect(try till.transact(newAttempt: true) == "succeeded")
+    _ = try till.engine.lookUp(paid.id ?? "", known: try till.payment())
+    #expect(try till.payment()?.state.surplus == 0)
   }
 
   /// A hold of a later attempt would be the second charge.
@@ -296,6 +455,8 @@ import Testing
     #expect(try till.confirm() == "6 attempt_paid")
     // The money went back.
     till.provider.shows(Self.seen(1000))
+    _ = try till.engine.lookUp("id-1", known: try till.payment())
+    till.provider.shows()
     #expect(try till.confirm() == "succeeded, capture 1: succeeded")
   }
 
@@ -349,13 +510,11 @@ import Testing
     }
   }
 
-  @Test(arguments: [Status.declined, .cancelled, .failed])
+  @Test(arguments: [Status.declined, .cancelled])
   func `a payment that ended and is shown as paid has a warning with the next step`(
     _ end: Status
   ) throws {
-    let refusal = Fault(.rejected, code: "refused", "no").proven
-    let act: Scripted.Act = end == .failed ? .fail(refusal, sends: true) : .answer(end)
-    let till = Till(Scripted(.scripted, act))
+    let till = Till(Scripted(.scripted, .answer(end)))
     _ = try till.transact()
     till.provider.shows(Self.seen(0), Self.seen(0))
     let looked = try till.engine.lookUp("A", known: try till.payment())
@@ -363,14 +522,16 @@ import Testing
     #expect(
       looked.note
         == "\(till.provider.name.text) shows the 10.00 USD of 'A' as paid now (id-1), and this "
-        + "journal has it as \(end.rawValue). Do not charge it again: count it as paid, or refund it at "
-        + till.provider.name.text
+        + "journal has it as \(end.rawValue). Do not charge it again; to refund it: tender refund id-1"
     )
-    // A look that does not show it as paid has none.
+    // A later look may be an older state.
     var other = Self.seen(0)
     other.status = .declined
-    till.provider.shows(other, other)
-    #expect(try till.engine.lookUp("A", known: try till.payment()).note == nil)
+    till.provider.shows(other)
+    #expect(
+      try till.engine.lookUp("A", known: try till.payment()).note
+        == "another charge was made under this reference: id-1"
+    )
   }
 
   @Test func `another key than the one that it was done with is refused`() throws {
@@ -381,7 +542,7 @@ import Testing
     #expect(try till.refund(300, key: "k3") == "partially_refunded, refund 1: succeeded")
     #expect(try till.refund(300) == "partially_refunded, replayed, refund 1: succeeded")
     #expect(try till.refund(300, key: "k4") == "6 key_differs")
-    #expect(till.provider.heard() == ["send charge 1 1000", "send refund 1 300"])
+    #expect(till.provider.heard() == ["send charge 1 1000", "look up", "send refund 1 300"])
     let keyless = Till(Scripted(.keyless))
     #expect(try keyless.transact() == "succeeded")
     #expect(try keyless.transact(key: "k1") == "2 bad_options")
@@ -425,11 +586,13 @@ import Testing
     try till.journal.update(&payment, 1, note: "earlier", .power)
     till.provider.then(
       .custom { progress throws(Fault) in
-        let id = progress.payment.state.id ?? progress.attempt.id
-        throw Fault(.rejected, code: id == nil ? "no_id" : "masked_id", "refused")
+        throw Fault(.rejected, code: progress.payment.state.id ?? "no_id", "refused")
       }
     )
-    #expect(try till.refund(300) == "7 no_id")
+    // The look by reference has the id.
+    #expect(try till.refund(300) == "11 not_shown")
+    till.provider.shows(Self.seen(0))
+    #expect(try till.refund(300) == "7 id-1")
   }
 
   /// Until the late window ends, the request can still arrive.

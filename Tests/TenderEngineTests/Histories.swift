@@ -46,7 +46,7 @@ struct ArbitraryPayment {
 
   static func observation(of count: Int, _ random: inout Seeded) -> Observation {
     var seen = Observation(
-      pick(Observation.Source.allCases, &random),
+      pick(Operation.Source.allCases, &random),
       at: random.below(4) - 1,
       operation: random.below(count + 2),
       state: pick(Operation.State.all, &random)

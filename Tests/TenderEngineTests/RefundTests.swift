@@ -48,7 +48,7 @@ import Testing
     #expect(try till.refund(300) == "refunded, replayed, refund 1: succeeded")
     #expect(try till.refund(400) == "6 refund_exceeds")
     #expect(try till.refund(1, name: "r") == "6 refund_exceeds")
-    #expect(till.provider.heard() == ["send refund 1 300", "send refund 2 700"])
+    #expect(till.provider.heard() == ["look up", "send refund 1 300", "look up", "send refund 2 700"])
     #expect(try left(till) == [1000, 0, 0])
   }
 
@@ -59,7 +59,7 @@ import Testing
     #expect(try till.refund() == "succeeded, replayed, refund 1: processing")
     #expect(try left(till) == [0, 1000, 0])
     #expect(try till.refund(1) == "6 refund_exceeds")
-    #expect(till.provider.heard() == ["send refund 1 1000"])
+    #expect(till.provider.heard() == ["look up", "send refund 1 1000"])
   }
 
   @Test func `has one refund by amount without a name`() throws {
@@ -67,7 +67,7 @@ import Testing
     #expect(try till.refund(300) == "partially_refunded, refund 1: succeeded")
     #expect(try till.refund(300) == "partially_refunded, replayed, refund 1: succeeded")
     #expect(try till.refund(200) == "6 refund_needs_name")
-    #expect(till.provider.heard() == ["send refund 1 300"])
+    #expect(till.provider.heard() == ["look up", "send refund 1 300"])
     #expect(
       try till.refund(200, isFurtherApproved: true) == "partially_refunded, refund 2: succeeded"
     )
@@ -153,7 +153,7 @@ import Testing
     _ = till.provider.heard()
     till.provider.finds(.done(2, 1000))
     #expect(try till.refund() == "refunded, refund 1: succeeded")
-    #expect(till.provider.heard() == ["look refund 1 1000", "look refund 1 1000"])
+    #expect(till.provider.heard() == ["look refund 1 1000"])
   }
 
   /// While another refund is unknown, none is opened. Once it is known, this one was not sent.
@@ -172,7 +172,7 @@ import Testing
     #expect(try left(till) == [0, 300, 700])
     till.provider.finds(.done(2, 300))
     #expect(try till.refund(200, name: "r2") == "6 earlier_refund_resolved")
-    #expect(till.provider.heard() == ["look refund 1 300", "look refund 1 300"])
+    #expect(till.provider.heard() == ["look refund 1 300"])
     #expect(try left(till) == [300, 0, 700])
     #expect(try till.refund(200, name: "r2") == "partially_refunded, refund 2: succeeded")
   }
@@ -200,7 +200,7 @@ import Testing
     _ = till.provider.heard()
     till.provider.finds(.nothing)
     #expect(try till.refund(200, name: "r2") == "6 earlier_refund_resolved")
-    #expect(till.provider.heard() == ["look refund 1 300", "look refund 1 300"])
+    #expect(till.provider.heard() == ["look refund 1 300"])
     #expect(try left(till) == [0, 0, 1000])
   }
 
@@ -219,7 +219,7 @@ import Testing
     #expect(till.provider.heard() == ["look refund 1 300"])
     till.provider.finds(.done(2, 300))
     #expect(try till.cancel() == "6 nothing_to_cancel")
-    #expect(till.provider.heard() == ["look refund 1 300", "look refund 1 300"])
+    #expect(till.provider.heard() == ["look refund 1 300"])
   }
 
   @Test func `a refund without a key is never sent again by itself`() throws {
@@ -231,7 +231,7 @@ import Testing
     till.clock.advance(100_000_000)
     #expect(try till.refund(300) == "9 outcome_unknown")
     #expect(try till.resume(finish: true) == "9 outcome_unknown")
-    #expect(till.provider.heard() == ["look refund 1 300", "look refund 1 300"])
+    #expect(till.provider.heard() == Array(repeating: "look refund 1 300", count: 2))
     #expect(
       try till.resume(finish: true, resend: true) == "partially_refunded, refund 1: succeeded"
     )
@@ -310,7 +310,7 @@ import Testing
     try till.journal.update(&payment, sequence, note: "preparation stored", .power)
     #expect(try left(till) == [0, 0, 1000])
     #expect(try till.refund(300, name: name, key: "K") == "partially_refunded, refund 2: succeeded")
-    #expect(till.provider.heard() == ["send refund 2 300"])
+    #expect(till.provider.heard() == ["look up", "send refund 2 300"])
     #expect(try left(till) == [300, 0, 700])
   }
 

@@ -49,6 +49,9 @@ final class Scripted: Provider {
 
   func shows(_ outcomes: Outcome...) { script.withLock { $0.lookUps = outcomes } }
 
+  /// Shows no payment in look-ups any more.
+  func forget() { script.withLock { ($0.lookUps, $0.made) = ([], [:]) } }
+
   func recovers(by recovery: Recovery) { script.withLock { $0.recovery = recovery } }
 
   /// Returns the requests since the last call.
@@ -304,10 +307,13 @@ struct Till<Asked: Provider> {
     name: String? = nil,
     key: String? = nil,
     isFurtherApproved: Bool = false,
+    despite: Set<String> = [],
+    despiteDispute: Bool = false,
     reference: String = "A"
   ) throws -> String {
     var request = try RefundRequest.test(amount, "USD", name: name)
     request.isFurtherApproved = isFurtherApproved
+    (request.despiteRefunds, request.isDespiteDispute) = (despite, despiteDispute)
     let found = try payment(reference)
     return words { () throws(Fault) in
       try engine.refund(found, handle: reference, request, idempotencyKey: key)

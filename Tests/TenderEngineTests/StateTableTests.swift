@@ -43,6 +43,7 @@ import Testing
       .expired: [.processing, .succeeded, .declined, .cancelled, .returned],
       .processing: [.processing, .succeeded, .declined, .cancelled, .returned],
       .succeeded: [.succeeded, .returned],
+      .failed: [.processing, .succeeded, .declined, .cancelled, .returned],
     ],
     .resolve: [
       .sent: [.waiting, .succeeded, .declined, .cancelled, .expired, .failed],
@@ -83,7 +84,8 @@ import Testing
     .expired: [.processing, .succeeded, .declined, .cancelled, .returned],
     .processing: [.processing, .succeeded, .declined, .cancelled, .returned],
     .succeeded: [.succeeded, .returned],
-    .declined: [], .cancelled: [], .failed: [], .returned: [],
+    .failed: [.processing, .succeeded, .declined, .cancelled, .returned],
+    .declined: [], .cancelled: [], .returned: [],
   ]
 
   @Test func `allows what the published order says, for every pair of states`() {

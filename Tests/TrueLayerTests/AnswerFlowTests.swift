@@ -219,6 +219,7 @@ extension AnswerTests {
       .pay(try world.existing(id))
     let stub = StubHTTP([
       token, .init("GET", path, 200, settled),
+      .init("GET", path + "/refunds", 200, #"{"items":[]}"#),
       .init("POST", path + "/refunds", 202, try Self.answer(java + "202.create_payment_refund")),
       .init("GET", path + "/refunds/38c76ba95-322f-46a9-b754-***", 200, refund),
     ])
@@ -235,7 +236,7 @@ extension AnswerTests {
     #expect(report.result["refund"]?["amount_in_minor"] == 100)
     #expect(report.result["refund"]?["id"] == "38c76ba95-322f-46a9-b754-***")
     #expect(
-      String(decoding: stub.requests[2].body, as: UTF8.self)
+      String(decoding: stub.requests[3].body, as: UTF8.self)
         == #"{"amount_in_minor":100,"reference":"a refund"}"#
     )
     let list = StubHTTP([
