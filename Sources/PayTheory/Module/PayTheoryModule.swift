@@ -29,7 +29,7 @@ package struct PayTheoryModule: ProviderModule {
         hold it
         """,
         options: Self.fees + Self.payment + [Keys.metadata, Keys.metadataFile] + Self.instrument
-          + [Keys.token]
+          + [Keys.token, Keys.despitePayment]
       ),
       CommandUse(
         """
@@ -44,7 +44,7 @@ package struct PayTheoryModule: ProviderModule {
         --refund-reference. Reversals need merchant credentials.
         $ tender cancel A2 --amount 3.50 # reverse a part of the payment
         """,
-        options: [Keys.refundReference, Keys.amount, Keys.currency]
+        options: [Keys.refundReference, Keys.amount, Keys.currency] + Keys.despite
       ),
       CommandUse(
         """
@@ -53,7 +53,7 @@ package struct PayTheoryModule: ProviderModule {
         --reason is duplicate, fraudulent, requested_by_customer (default), or any other text.
         $ tender refund A2 --amount 3.50 # refund a part of the payment
         """,
-        options: [Keys.refundReference, Keys.reason]
+        options: [Keys.refundReference, Keys.reason] + Keys.despite
       ),
       CommandUse(
         """
