@@ -20,7 +20,9 @@ package struct PayTheoryModule: ProviderModule {
         transact
         With --hold the payment is prepared and held: nothing is charged until tender confirm, from
         any process. A hold is captured as a whole; only one by --token in part. With --token the
-        stored method and the service fee are read first.
+        stored method and the service fee are read first. A typed --reference that Pay Theory has
+        already is not charged (6, reference_at_provider). That is looked up over a network, with
+        merchant credentials.
         $ tender transact --amount 10.50 --test-card visa --reference ORDER-1042 # pay with a test
         card on the simulator
         $ tender transact --amount 10.50 --instrument-stdin --reference A1 < card.json # pay with a

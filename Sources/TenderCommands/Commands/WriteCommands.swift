@@ -22,7 +22,7 @@ extension Action {
 
     The same command with the same --reference never pays twice: it prints the recorded result, or
     first asks the provider about a request whose answer was lost. --new-attempt pays again after
-    a decline.
+    a decline. A payment that was captured and given back needs a new reference.
     """,
     options: [Keys.amount, Keys.currency, Keys.reference, Keys.newAttempt] + sending,
     exits: [.declined, .cancelled, .notFound, .device, .partPaid] + onTheWay
@@ -52,7 +52,8 @@ extension Action {
     """
     cancel: void a held payment, or reverse a captured one
     Releases a held payment: nothing is charged. After capture it reverses the payment: by a void
-    while the payment is pending, by a refund afterwards. The record says which.
+    while the payment is pending, by a refund afterwards. The record says which. A refund made
+    elsewhere or a dispute stops it, as it stops tender refund.
     $ tender cancel A2 # void or reverse the payment A2
     $ tender cancel A2 --fields status,result.reversal --json # only what was done
     """,
@@ -72,7 +73,8 @@ extension Action {
 
     The same command again never refunds twice: it prints the recorded result with "replayed":
     true. A second, different --amount needs another --refund-reference, or a confirmation
-    typed at a terminal. More than is left is never refunded.
+    typed at a terminal. More than is left is never refunded. Where a refund was made elsewhere,
+    or the payment is disputed, nothing is sent and the exit is 6, until a person accepts it.
     $ tender refund A2 # refund what is left of A2
     $ tender refund A2 --dry-run # show what would happen
     """,
