@@ -151,6 +151,12 @@ package struct Payment: Sendable, Priced {
     return upTo(named.sequence)
   }
 
+  /// Returns the operation with an id; nil for an id or reference of the payment itself.
+  func operation(named handle: String) -> Operation? {
+    guard handle != reference.text, ![attempt?.id, state.id].contains(handle) else { return nil }
+    return operations.last { $0.id == handle }
+  }
+
   /// Returns the attempt of an operation, as if none came after it.
   package func upTo(_ sequence: Int) -> Payment {
     let next = operations.firstIndex { $0.isAttempt && $0.sequence > sequence }

@@ -310,7 +310,7 @@ extension Payment {
   /// A description of an operation, such as `3.00 USD refund`.
   fileprivate func words(for operation: Operation) -> String {
     let amount = operation.amount.map { text(ofMinorUnits: $0) + " " } ?? ""
-    return amount + operation.kind.rawValue.replacing("_", with: " ")
+    return amount + operation.kind.words
   }
 }
 
