@@ -112,7 +112,8 @@ package struct Operation: Sendable {
     switch state.name {
     case .prepared, .processing: .pending
     case .sent: .unknown
-    case .waiting: state.action != nil ? .requiresAction : isReversal ? .pending : .requiresConfirmation
+    case .waiting:
+      state.action != nil ? .requiresAction : isReversal ? .pending : .requiresConfirmation
     case .succeeded: .succeeded
     case .declined: .declined
     case .cancelled: .cancelled

@@ -69,6 +69,8 @@ package struct Report: Sendable, Priced {
     // Another attempt could take the money twice.
     if status == .declined, let hint = payment.seenPaidHint { fault?.hint = hint }
     if payment.isEarlier, let number = attemptNumber {
+      // Its advice would be about the newest attempt.
+      fault?.hint = nil
       note =
         "this is attempt \(number) of \(payment.reference.quotedForMessage). For the newest attempt: "
         + "tender payment-status \(payment.shellReference)"
@@ -198,7 +200,9 @@ package struct Report: Sendable, Priced {
     report.amount = operation.amount.map { _ in operation.effectiveAmount }
     report.requestedAmount = operation.approved == nil ? nil : operation.amount
     report.status = operation.status
-    report.isFinal = ![.pending, .unknown, .requiresAction, .requiresConfirmation].contains(report.status)
+    report.isFinal = ![.pending, .unknown, .requiresAction, .requiresConfirmation].contains(
+      report.status
+    )
     report.nextAction = operation.state.action
     report.providerStatus = nil
     return report

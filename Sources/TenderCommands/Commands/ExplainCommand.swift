@@ -100,7 +100,10 @@ struct ExplainCommand: CommandWork {
       let report = Report.recorded(payment, named: handle)
       // The advice of a page would be to pay again.
       guard report.payment?.seenPaidHint == nil else { continue }
-      for page in records.pages(of: report) where explained.insert(page.page).inserted {
+      for var page in records.pages(of: report) where explained.insert(page.page).inserted {
+        if report.payment?.isEarlier == true {
+          (page.page.advice, page.page.retry, page.page.payer) = ("", nil, nil)
+        }
         show(page)
       }
     }

@@ -73,8 +73,8 @@ extension Action {
 
     The same command again never refunds twice: it prints the recorded result with "replayed":
     true. A second, different --amount needs another --refund-reference, or a confirmation
-    typed at a terminal. More than is left is never refunded. Where a refund was made elsewhere,
-    or the payment is disputed, nothing is sent and the exit is 6, until a person accepts it.
+    typed at a terminal. More than is left is never refunded. A refund made elsewhere or a dispute
+    stops it (6): nothing is sent until a person accepts that.
     $ tender refund A2 # refund what is left of A2
     $ tender refund A2 --dry-run # show what would happen
     """,
@@ -312,7 +312,7 @@ struct WriteCommands: CommandWork {
   /// Returns the ids that were typed; nil for another fault, or if no person can be asked.
   private func accepted(_ fault: Fault) throws(Fault) -> Set<String>? {
     let refunds = fault.result?["refunds"]?.array?.compactMap(\.object) ?? []
-    guard fault.code == "refunded_elsewhere", !refunds.isEmpty, !composition.isLine,
+    guard fault.cause == .refundedElsewhere, !refunds.isEmpty, !composition.isLine,
       let terminal = composition.terminal()
     else { return nil }
     var ids: Set<String> = []
@@ -332,7 +332,8 @@ struct WriteCommands: CommandWork {
 
   /// Whether the provider is asked about the typed reference before its first charge.
   private func looksFirst(_ engine: Engine) -> Bool {
-    invocation.command.kind == .payment && invocation.has(Keys.reference) && engine.provider.traits.looksByReference
+    invocation.command.kind == .payment && invocation.has(Keys.reference)
+      && engine.provider.traits.looksByReference
       && composition.goesOutside && composition.settings.looksFirst && engine.canLookUp
   }
 
