@@ -320,7 +320,9 @@ struct WriteCommands: CommandWork {
       let id = refund.text("id") ?? ""
       let word = id.isEmpty ? "yes" : id
       let answer = try terminal.ask(
-        "\(fault.message). To go on with this \(invocation.command.name), type \(word): ",
+        Printable.text(
+          "\(fault.message). To go on with this \(invocation.command.name), type \(word): "
+        ),
         hidden: false,
         interruption: composition.signals
       )
