@@ -77,7 +77,7 @@ import Testing
     ),
     (
       bank, "refund A --amount 2 --wait --sim-scenario refund:failed", 200,
-      "2.00 GBP refund declined: the refund failed, refund 1 of A; the payment: 5.00 GBP paid; the "
+      "2.00 GBP refund declined: the refund failed: insufficient_funds, refund 1 of A; the payment: 5.00 GBP paid; the "
         + "refund of 2.00 GBP is declined, not paid out"
     ),
     (sale, "cancel A", 500, "5.00 GBP voided, void 1 of A; the payment: 5.00 GBP paid and voided"),
