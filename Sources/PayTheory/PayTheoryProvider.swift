@@ -21,7 +21,10 @@ package struct PayTheoryProvider: Provider {
   package static let lateWindow = 15 * 60_000
 
   package var traits: Traits {
-    Traits(kinds: [.authorize, .charge, .capture, .void, .refund, .store])
+    Traits(
+      kinds: [.authorize, .charge, .capture, .void, .refund, .store],
+      looksByReference: true
+    )
   }
 
   /// The merchant: partner, stage, a fingerprint of the key, and the merchant's uid if it is known.

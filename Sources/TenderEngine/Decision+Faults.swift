@@ -241,7 +241,7 @@ extension Payment {
       hint: "\(text(ofMinorUnits: state.leftToRefund)) is left; to refund of that all the same, add "
         + names.map { $0.shellOption("despite-refund") }.joined(separator: " ") + " to the same command"
     )
-    (fault.again, fault.cause) = (.operator, .observed)
+    (fault.again, fault.cause) = (.operator, .refundedElsewhere)
     fault.result = [
       "refunds": .array(
         elsewhere.map { ["id": .string($0.handle), "amount": .integer($0.effectiveAmount)] }

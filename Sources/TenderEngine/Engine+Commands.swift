@@ -66,6 +66,9 @@ package struct CheckedOrder: Sendable {
     request.isFurtherApproved = true
     order = .refund(request)
   }
+
+  /// Records the ids of refunds made elsewhere that a person accepted at a terminal.
+  package mutating func approveRefundsElsewhere(_ ids: Set<String>) { order.accept(refunds: ids) }
 }
 
 extension Engine {

@@ -23,7 +23,7 @@ extension Engine {
         if !hasLooked, draft.isAttempt { try checkNew(key.reference, checked) }
         return try run(draft, checked, on: known, key)
       case (.refuse(let fault), let known?)
-      where fault.cause == .observed && !hasLooked && checked.lack == nil:
+      where [.observed, .refundedElsewhere].contains(fault.cause) && !hasLooked && checked.lack == nil:
         // What a look showed may be over.
         hasLooked = true
         payment = try looked(at: known)

@@ -45,6 +45,11 @@ package struct Engine {
     self.announce = announce
   }
 
+  /// Whether the provider can be asked about payments with these credentials.
+  package var canLookUp: Bool {
+    provider.traits.canLookUp && (try? provider.checkReady(for: nil, of: nil)) != nil
+  }
+
   var driver: Driver {
     Driver(
       journal: journal,

@@ -122,6 +122,22 @@ package struct Operation: Sendable {
   /// Whether it may have moved money and has no answer.
   package var isUnknown: Bool { state.name == .sent }
 
+  /// Its state in the words of a payment.
+  var status: Status {
+    switch state.name {
+    case .prepared, .processing: .pending
+    case .sent: .unknown
+    case .waiting:
+      state.action != nil ? .requiresAction : isReversal ? .pending : .requiresConfirmation
+    case .succeeded: .succeeded
+    case .declined: .declined
+    case .cancelled: .cancelled
+    case .expired: .expired
+    case .failed: .failed
+    case .returned: .returned
+    }
+  }
+
   /// Whether it has, or may still get, an effect. Its name and key are in use.
   package var isAlive: Bool {
     switch state.name {

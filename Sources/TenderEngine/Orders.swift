@@ -139,6 +139,14 @@ package enum Order: Sendable {
     }
   }
 
+  /// Adds to its refund what a person knows and accepts: refunds made elsewhere, and a dispute.
+  package mutating func accept(refunds: Set<String>, dispute: Bool = false) {
+    guard var request = reversal else { return }
+    request.despiteRefunds.formUnion(refunds)
+    request.isDespiteDispute = request.isDespiteDispute || dispute
+    if case .cancel = self { self = .cancel(request) } else { self = .refund(request) }
+  }
+
   /// The reference of a new payment; nil for a change of an earlier order's payment.
   package var reference: Reference? { placed?.reference }
 

@@ -153,6 +153,12 @@ package struct Payment: Sendable, Priced {
     return upTo(named.sequence)
   }
 
+  /// Returns the operation with an id; nil for an id or reference of the payment itself.
+  func operation(named handle: String) -> Operation? {
+    guard handle != reference.text, ![attempt?.id, state.id].contains(handle) else { return nil }
+    return operations.last { $0.id == handle }
+  }
+
   /// Returns the charge that an operation is, or is on, with all operations on it, as if the payment had no other.
   package func upTo(_ sequence: Int) -> Payment {
     let groups = operations.byCharge

@@ -83,6 +83,8 @@ package struct Traits: Sendable {
   /// Whether a whole refund without the card is a void.
   package var refundsByVoid: Bool
   package var canLookUp: Bool
+  /// Whether a payment of another journal can be looked up by the merchant's reference.
+  package var looksByReference: Bool
   /// Whether payments are made at a reader. A sale that is under way there can be asked to stop.
   package var isAtReader: Bool
 
@@ -96,6 +98,7 @@ package struct Traits: Sendable {
     cancelsCaptured: Bool = true,
     refundsByVoid: Bool = false,
     canLookUp: Bool = true,
+    looksByReference: Bool = false,
     isAtReader: Bool = false
   ) {
     self.kinds = kinds
@@ -107,6 +110,7 @@ package struct Traits: Sendable {
     self.cancelsCaptured = cancelsCaptured
     self.refundsByVoid = refundsByVoid
     self.canLookUp = canLookUp
+    self.looksByReference = looksByReference
     self.isAtReader = isAtReader
   }
 }

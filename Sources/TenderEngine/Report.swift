@@ -6,6 +6,8 @@ package struct Report: Sendable, Priced {
   package var payment: Payment?
   /// The operation that the command was about; nil for a look-up.
   package var operation: Operation?
+  /// The operation whose id was typed; nil if that is an attempt's id, or the reference.
+  package var named: Operation?
   package var kind: Payment.Kind
   package var env: Env
   package var provider: ProviderName
@@ -67,6 +69,8 @@ package struct Report: Sendable, Priced {
     // Another attempt could take the money twice.
     if status == .declined, let hint = payment.seenPaidHint { fault?.hint = hint }
     if payment.isEarlier, let number = attemptNumber {
+      // Its advice would be about the newest attempt.
+      fault?.hint = nil
       note =
         "this is attempt \(number) of \(payment.reference.quotedForMessage). For the newest attempt: "
         + "tender payment-status \(payment.shellReference)"
@@ -184,6 +188,24 @@ package struct Report: Sendable, Priced {
   /// The report of a payment in the journal, with the error of its attempt.
   package static func recorded(_ payment: Payment) -> Report {
     Report(payment, payment.attempt, replayed: nil)
+  }
+
+  /// The report of the operation that a handle names. An attempt is shown as if none came after it, and any
+  /// other operation with its own id, amount and status. The reference names the newest attempt.
+  package static func recorded(_ payment: Payment, named handle: String) -> Report {
+    let payment = payment.named(by: handle)
+    guard let operation = payment.operation(named: handle) else { return recorded(payment) }
+    var report = Report(payment, operation, replayed: nil)
+    (report.named, report.id) = (operation, operation.id)
+    report.amount = operation.amount.map { _ in operation.effectiveAmount }
+    report.requestedAmount = operation.approved == nil ? nil : operation.amount
+    report.status = operation.status
+    report.isFinal = ![.pending, .unknown, .requiresAction, .requiresConfirmation].contains(
+      report.status
+    )
+    report.nextAction = operation.state.action
+    report.providerStatus = nil
+    return report
   }
 
   /// The report of a payment from the journal alone. It has no error, with any status.

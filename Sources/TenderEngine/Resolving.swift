@@ -80,6 +80,13 @@ extension Journal {
   }
 }
 
+extension Engine {
+  /// Accepts the provider's amount, id, currency and reference for a payment. Its history has the reason.
+  package func acceptProvider(_ found: Payment, reason: String) throws(Fault) -> Report {
+    throw .unsupportedOperation(provider.name, "accepting of its values")
+  }
+}
+
 extension Payment {
   fileprivate func resolvable(_ chosen: Int?) throws(Fault) -> Operation {
     let open = operations.filter { $0.isUnknown }

@@ -19,6 +19,8 @@ extension Fault {
     case noFields
     case noInstrument
     case nothingHeld
+    /// The payment has a refund that was made elsewhere, which no person has accepted.
+    case refundedElsewhere
     /// The provider refused the request. That proves nothing about an earlier request.
     case refused
     /// A look-up showed the declined attempt as paid. The journal stores this cause, and no other one.

@@ -399,10 +399,14 @@ private import Glibc
         "find", "totals", "explain A", "journal list", "journal show A", "journal export",
         "journal import trace", "journal migrate", "journal prune --before 2020-01-01 --yes",
         "journal verify", "journal backup work/copy", "journal accept --reason x --yes",
-        "journal resolve A --as failed --reason x --yes", "doctor", "conformance",
+        "doctor", "conformance",
       ]
     ),
-    ("journal resume", ["journal resume --all"]), ("batch", ["batch -"]),
+    (
+      "journal resume",
+      ["journal resume --all", "journal resolve A --as failed --reason x --yes"]
+    ),
+    ("batch", ["batch -"]),
     ("simulator serve", ["simulator serve --port 8085"]),
     (
       "simulator learn",

@@ -70,6 +70,7 @@ import Testing
     (#""provider":"fourth""#, "profiles.a.provider 'fourth' is unknown"),
     (#""env":"prod""#, "profiles.a.env is none of simulator, sandbox, live"),
     (#""mode":"careful""#, "profiles.a.mode is neither read-only nor read-write"),
+    (#""look_first":"no""#, "profiles.a.look_first is neither true nor false"),
     (#""output":"xml""#, "profiles.a.output is none of auto, table, jsonl, json"),
   ]
 

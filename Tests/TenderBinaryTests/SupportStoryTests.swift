@@ -107,7 +107,9 @@ import Testing
     #expect(try Self.run(binary, "refund \(id) --amount 5 --json").record["refunded_amount"] == 500)
   }
 
-  @Test func `a dispute is recorded by a look-up, and a refund warns of it`() throws {
+  @Test func `a dispute is recorded by a look-up, and stops a refund until a person accepts it`()
+    throws
+  {
     let binary = try Binary()
     defer { binary.remove() }
     let paid = "transact --amount 10 --test-card visa --reference D1 --json --sim-scenario dispute"
@@ -115,11 +117,12 @@ import Testing
     #expect(try Self.run(binary, "payment-status D1 --json").status == 0)
     let found = try Self.run(binary, "find D1 -o table").output
     #expect(found.contains("10.00 USD paid, disputed (INQUIRY)"), "\(found)")
-    for line in ["refund D1 --dry-run", "refund D1"] {
+    for line in ["refund D1 --dry-run", "refund D1", "refund D1 --yes", "cancel D1 --yes"] {
       let result = try Self.run(binary, line + " --json")
-      #expect(result.status == 0)
-      #expect(result.errors.contains("D1 is disputed (INQUIRY)"), "\(result.errors)")
+      #expect(result.status == 6, "\(line)")
+      #expect(result.errorRecord["error"]?["code"] == "disputed", "\(line): \(result.errors)")
     }
+    #expect(try Self.run(binary, "refund D1 --despite-dispute --json").status == 0)
   }
 
   @Test func `an unknown payment fails a report, unless it was expected`() throws {

@@ -43,6 +43,7 @@ extension ManPage {
     ("mode", "read-only refuses every write; read-write is the default"),
     ("output", "auto, table or jsonl"),
     ("timeout", "how long one request may take, such as 30s"),
+    ("look_first", "false: no look-up of a typed reference before its first charge"),
     ("late_window", "for how long after a request its effect may still appear, such as 60s"),
     ("mark_dir", "the folder of the mark that tells a journal from its copies"),
     ("_comment", "anything; it is not read"),

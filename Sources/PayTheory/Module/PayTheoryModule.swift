@@ -20,7 +20,9 @@ package struct PayTheoryModule: ProviderModule {
         transact
         With --hold the payment is prepared and held: nothing is charged until tender confirm, from
         any process. A hold is captured as a whole; only one by --token in part. With --token the
-        stored method and the service fee are read first.
+        stored method and the service fee are read first. A typed --reference that Pay Theory has
+        already is not charged (6, reference_at_provider). That is looked up over a network, with
+        merchant credentials.
         $ tender transact --amount 10.50 --test-card visa --reference ORDER-1042 # pay with a test
         card on the simulator
         $ tender transact --amount 10.50 --instrument-stdin --reference A1 < card.json # pay with a
@@ -29,7 +31,7 @@ package struct PayTheoryModule: ProviderModule {
         hold it
         """,
         options: Self.fees + Self.payment + [Keys.metadata, Keys.metadataFile] + Self.instrument
-          + [Keys.token]
+          + [Keys.token, Keys.despitePayment]
       ),
       CommandUse(
         """
@@ -44,7 +46,7 @@ package struct PayTheoryModule: ProviderModule {
         --refund-reference. Reversals need merchant credentials.
         $ tender cancel A2 --amount 3.50 # reverse a part of the payment
         """,
-        options: [Keys.refundReference, Keys.amount, Keys.currency]
+        options: [Keys.refundReference, Keys.amount, Keys.currency] + Keys.despite
       ),
       CommandUse(
         """
@@ -53,7 +55,7 @@ package struct PayTheoryModule: ProviderModule {
         --reason is duplicate, fraudulent, requested_by_customer (default), or any other text.
         $ tender refund A2 --amount 3.50 # refund a part of the payment
         """,
-        options: [Keys.refundReference, Keys.reason]
+        options: [Keys.refundReference, Keys.reason] + Keys.despite
       ),
       CommandUse(
         """

@@ -103,12 +103,14 @@ package struct Catalogue: Sendable {
   private static let others: [any OptionKey] =
     [
       Keys.refundReference, Keys.by, Keys.groupBy, Keys.shard, Keys.since, Keys.until, Keys.before,
-      Keys.status, Keys.outcome, Keys.operation, Keys.finish, Keys.reason, Keys.lastFour,
+      Keys.status, Keys.outcome, Keys.fromProvider, Keys.operation, Keys.finish, Keys.reason,
+      Keys.lastFour,
       Keys.customer, Keys.limit, Keys.orderBy, Keys.duplicates, Keys.traceID, Keys.failure,
       Keys.all, Keys.online, Keys.jobs, Keys.rate, Keys.resume, Keys.csv, Keys.map, Keys.check,
       Keys.ordered, Keys.stopOnError, Keys.junit, Keys.list, Keys.receipt, Keys.port, Keys.envFile,
       Keys.trustKey, Keys.retain, Keys.exit, Keys.unmatched, Keys.follow, Keys.idempotencyKey,
-      Keys.newAttempt, Keys.allowPartial, Keys.wait, Keys.interval, Keys.expect, Keys.events,
+      Keys.newAttempt, Keys.despitePayment, Keys.despiteRefund, Keys.despiteDispute,
+      Keys.allowPartial, Keys.wait, Keys.interval, Keys.expect, Keys.events,
       Keys.dryRun, Keys.id,
     ] + simulation
 

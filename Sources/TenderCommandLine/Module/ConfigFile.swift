@@ -116,7 +116,7 @@ package struct ConfigFile: Sendable {
   package func check(_ name: String, _ modules: [any ProviderModule]) throws(Fault) {
     guard let profile = profiles[name] else { return }
     let place = "profiles.\(name)."
-    let known = Self.texts + ["_comment"] + modules.map(\.name.text)
+    let known = Self.texts + ["look_first", "_comment"] + modules.map(\.name.text)
     try checkKeys(profile, known, place)
     try checkVariables(.object(profile), modules, place)
     try checkValues(profile, modules, place)
@@ -209,6 +209,9 @@ package struct ConfigFile: Sendable {
       throw fault("\(place)\(name) \(problem)")
     }
     for name in Self.texts { try checkText(profile, name, place) }
+    if let value = profile["look_first"], value.truth == nil {
+      throw fault("\(place)look_first is neither true nor false")
+    }
     let formats = ["auto", "table", "jsonl", "json"]
     if let output = profile.text("output"), !formats.contains(output) {
       throw fault("\(place)output is none of \(formats.joined(separator: ", "))")

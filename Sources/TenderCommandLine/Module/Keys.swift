@@ -54,6 +54,9 @@ package enum Keys {
       choices: Status.allCases.filter(\.isResolution).map(\.rawValue) + ["restored"]
     )
   )
+  package static let fromProvider = Key<Bool>(
+    .filter("from-provider: accept the provider's amount, id, currency and reference")
+  )
   package static let operation = Key<Int>(
     .filter(
       "operation N: the place of the operation in tender journal show, where several are unknown"
@@ -179,6 +182,24 @@ package enum Keys {
   package static let newAttempt = Key<Bool>(
     .control("new-attempt: try a declined, cancelled or expired one again")
   )
+  package static let despiteRefund = Key<String>(
+    .control(
+      "despite-refund ID...: reverse this payment although the refund ID was made elsewhere; --yes "
+        + "does not accept it"
+    )
+  )
+  package static let despiteDispute = Key<Bool>(
+    .control(
+      "despite-dispute: reverse a disputed payment, although the payer may get the money twice"
+    )
+  )
+  package static let despitePayment = Key<String>(
+    .control(
+      "despite-payment ID...: charge although the provider has the payment ID with this reference"
+    )
+  )
+  /// What a person accepts before a refund or cancel.
+  package static let despite: [any OptionKey] = [despiteRefund, despiteDispute]
   package static let wait = Key<Int>.duration(
     .control("wait [5m]: wait for the final state (default: 5 minutes)")
   )

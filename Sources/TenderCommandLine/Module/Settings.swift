@@ -230,6 +230,9 @@ package final class Settings {
     try window("takeover_window") ?? 600_000
   }
 
+  /// Whether the provider is asked about a new reference before its first charge.
+  package var looksFirst: Bool { profile["look_first"]?.truth ?? true }
+
   private func window(_ key: String) throws(Fault) -> Int? {
     guard let text = profile.text(key) else { return nil }
     return text == "0s" ? 0 : try TimeText.milliseconds(text, option: key)

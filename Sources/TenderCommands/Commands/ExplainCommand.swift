@@ -96,10 +96,14 @@ struct ExplainCommand: CommandWork {
     let payments = try composition.journal().payments(matching: handle, filter: places)
     var explained: Set<Explanation> = []
     for payment in payments {
-      composition.show(inWords: payment)
+      composition.show(inWords: payment, named: handle)
+      let report = Report.recorded(payment, named: handle)
       // The advice of a page would be to pay again.
-      guard payment.seenPaidHint == nil else { continue }
-      for page in records.pages(of: payment) where explained.insert(page.page).inserted {
+      guard report.payment?.seenPaidHint == nil else { continue }
+      for var page in records.pages(of: report) where explained.insert(page.page).inserted {
+        if report.payment?.isEarlier == true {
+          (page.page.advice, page.page.retry, page.page.payer) = ("", nil, nil)
+        }
         show(page)
       }
     }

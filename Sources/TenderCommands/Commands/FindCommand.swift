@@ -92,7 +92,7 @@ extension JournalCommands {
     if let handle = filter.handle { composition.learnPlaces(of: handle) }
     if let duplicates { return try show(duplicates: duplicates, filter) }
     let shown = try eachShown(filter) { payment in
-      composition.show(inWords: payment)
+      composition.show(inWords: payment, named: filter.handle)
     }
     if shown.count == 0, invocation.asksForOne {
       try composition.journal().checkWhole()

@@ -79,9 +79,9 @@ struct FindOnline: CommandWork {
         composition.tell("the search of \(name) does not show these; the journal has:")
       }
       count += 1
-      let verdict = records.verdict(payment)
+      let verdict = records.verdict(payment, named: filter.handle)
       composition.show(verdict) {
-        var record = records.entry(payment, verdict: verdict)
+        var record = records.entry(payment, named: filter.handle, verdict: verdict)
         record.fields["source"] = "journal"
         return record
       }

@@ -41,13 +41,22 @@ extension Action {
     Where a payment has several unknown operations, --operation names one by its number in tender
     journal show.
 
+    --from-provider is for provider_differs: it looks the payment up, and records the provider's
+    amount, id, currency and reference.
+
     Needs --yes or a typed yes; live payments need --env live too.
     $ tender journal resolve ORDER-1042 --as succeeded --reason console --yes # it was paid
     """,
     operands: [.init("REF", orID: true)],
-    options: [Keys.outcome, Keys.operation, Keys.reason, Keys.all, Keys.id],
-    exits: [.notFound, .conflict, .state, .refused],
-    unoffered: ["as": ["restored"], "all": []]
+    options: [
+      Keys.outcome, Keys.fromProvider, Keys.operation, Keys.reason, Keys.all, Keys.id,
+    ] + Catalogue.simulation,
+    exits: [
+      .auth, .notFound, .conflict, .rejected, .notSent, .providerError, .state, .refused,
+      .unexpected, .unsupported, .interrupted,
+    ],
+    unoffered: ["as": ["restored"], "all": []],
+    bounds: .providers
   ).performed(by: JournalCommands.resolve)
 
   static let journalAccept = Command(
@@ -226,11 +235,15 @@ extension JournalCommands {
   func resolve() throws(Fault) -> Int32 {
     // This is the old form: `journal settle --all --as restored`.
     if invocation[Keys.outcome] == "restored" { return try accept() }
-    guard let reason = invocation[Keys.reason], !reason.isEmpty,
-      let status = invocation[Keys.outcome].flatMap(Status.init(rawValue:))
+    let isFromProvider = invocation.has(Keys.fromProvider)
+    if isFromProvider {
+      try invocation.refuse([Keys.outcome, Keys.operation], with: Keys.fromProvider)
+    }
+    let status = invocation[Keys.outcome].flatMap(Status.init(rawValue:))
+    guard let reason = invocation[Keys.reason], !reason.isEmpty, isFromProvider || status != nil
     else {
       throw .missingOption(
-        "journal resolve needs --as and --reason",
+        "journal resolve needs --as or --from-provider, and --reason",
         hint:
           "the reason goes into the history, such as --as failed --reason \"seen in the console\""
       )
@@ -247,11 +260,17 @@ extension JournalCommands {
     let chosen = try invocation.value(Keys.operation)
     let operation = chosen.flatMap { found[$0] } ?? found.unknowns.first
     let what = operation.map { "the " + found.words(for: $0) + " of " } ?? ""
-    let question = "resolve \(what)\(handle) as \(status.rawValue)"
+    let question =
+      status.map { "resolve \(what)\(handle) as \($0.rawValue)" }
+      ?? "accept the values of \(target.module.name.text) for \(handle)"
     if target.env == .live {
       try composition.approve(target.env, question)
     } else {
       try composition.confirm(question, "resolving by hand", code: "not_confirmed")
+    }
+    guard let status else {
+      composition.show(try composition.engine(target).acceptProvider(found, reason: reason))
+      return output.exit(0)
     }
     let journal = try composition.journal()
     // The simulator has no late effects beyond those of its provider.
@@ -291,7 +310,7 @@ extension Payment {
   /// A description of an operation, such as `3.00 USD refund`.
   fileprivate func words(for operation: Operation) -> String {
     let amount = operation.amount.map { text(ofMinorUnits: $0) + " " } ?? ""
-    return amount + operation.kind.rawValue.replacing("_", with: " ")
+    return amount + operation.kind.words
   }
 }
 

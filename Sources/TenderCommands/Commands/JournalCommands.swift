@@ -98,7 +98,7 @@ struct JournalCommands: CommandWork {
     guard !found.isEmpty else { throw try composition.unknown(handle) }
     if invocation.has(Keys.receipt) { return try showReceipts(found, handle) }
     for payment in found {
-      composition.show(payment, try journal.history(of: payment))
+      composition.show(payment, named: handle, try journal.history(of: payment))
       if output.isTable, payment.row != found.last?.row { output.put("\n") }
     }
     return try exit()
@@ -242,10 +242,11 @@ extension Invocation {
 }
 
 extension Composition {
-  /// Shows a payment of the journal as sentences, or its record with them.
-  func show(inWords payment: Payment) {
-    let verdict = records.verdict(payment)
-    show(verdict) { records.entry(payment, verdict: verdict) }
+  /// Shows a payment of the journal as sentences, or its record with them: first the operation that a handle
+  /// names.
+  func show(inWords payment: Payment, named handle: String?) {
+    let verdict = records.verdict(payment, named: handle)
+    show(verdict) { records.entry(payment, named: handle, verdict: verdict) }
   }
 
   /// Shows a verdict as sentences, or a record.

@@ -22,7 +22,7 @@ extension Action {
 
     The same command with the same --reference never pays twice: it prints the recorded result, or
     first asks the provider about a request whose answer was lost. --new-attempt pays again after
-    a decline.
+    a decline. A payment that was captured and given back needs a new reference.
     """,
     options: [Keys.amount, Keys.currency, Keys.reference, Keys.newAttempt] + sending,
     exits: [.declined, .cancelled, .notFound, .device, .partPaid] + onTheWay
@@ -52,7 +52,8 @@ extension Action {
     """
     cancel: void a held payment, or reverse a captured one
     Releases a held payment: nothing is charged. After capture it reverses the payment: by a void
-    while the payment is pending, by a refund afterwards. The record says which.
+    while the payment is pending, by a refund afterwards. The record says which. A refund made
+    elsewhere or a dispute stops it, as it stops tender refund.
     $ tender cancel A2 # void or reverse the payment A2
     $ tender cancel A2 --fields status,result.reversal --json # only what was done
     """,
@@ -72,7 +73,8 @@ extension Action {
 
     The same command again never refunds twice: it prints the recorded result with "replayed":
     true. A second, different --amount needs another --refund-reference, or a confirmation
-    typed at a terminal. More than is left is never refunded.
+    typed at a terminal. More than is left is never refunded. A refund made elsewhere or a dispute
+    stops it (6): nothing is sent until a person accepts that.
     $ tender refund A2 # refund what is left of A2
     $ tender refund A2 --dry-run # show what would happen
     """,
@@ -126,7 +128,9 @@ struct WriteCommands: CommandWork {
         newAttempt: invocation.has(Keys.newAttempt),
         idempotencyKey: words.reference != nil || words.refundRequest != nil ? key : nil,
         namesProvider: invocation.has(Keys.provider) && !isInherited,
-        isLookedUp: wait != nil
+        isLookedUp: wait != nil,
+        looksFirst: looksFirst(engine),
+        despitePayments: Set(invocation.all(Keys.despitePayment))
       )
     )
     if let check = composition.check {
@@ -137,17 +141,13 @@ struct WriteCommands: CommandWork {
         if target.payment == nil { return 0 }
       }
     }
-    if let dispute = target.payment?.dispute, words.refundRequest != nil {
-      output.warn(
-        "\(handle) is disputed (\(dispute)): after a refund and a lost dispute the payer has it twice"
-      )
-    }
     if invocation.has(Keys.dryRun) {
       let request = try engine.preview(order)
       // A check shows no request.
       return composition.check == nil ? show(request) : 0
     }
     try approve(&order, target, engine)
+    if invocation.command.kind == .payment { try noteOfOthers(engine) }
     if let reference = words.reference, !invocation.has(Keys.reference) {
       // A generated reference is shown before anything is sent, because it is the only handle.
       output.tell("reference \(reference.text)")
@@ -155,9 +155,7 @@ struct WriteCommands: CommandWork {
     composition.signals.hold()
     let isSale = words.reference != nil && engine.provider.traits.isAtReader
     let place = isSale ? "reader" : awaitsPayer ? composition.listener : nil
-    var report = try composition.inTurn(for: place) { () throws(Fault) in
-      try engine.execute(order)
-    }
+    var report = try execute(&order, engine, at: place)
     if let wait {
       report = try wait.apply(
         to: report,
@@ -230,7 +228,11 @@ struct WriteCommands: CommandWork {
       } else {
         .makes(invocation.command.kind ?? .payment, try composition.reference())
       }
-    let order = try target.module.order(intent, composition, target.env)
+    var order = try target.module.order(intent, composition, target.env)
+    order.accept(
+      refunds: Set(invocation.all(Keys.despiteRefund)),
+      dispute: invocation.has(Keys.despiteDispute)
+    )
     if let reference = order.reference { composition.subject.reference = reference.text }
     // A repeated line would look the same as a second refund.
     if composition.isLine, let refund = order.refundRequest, refund.amount != nil,
@@ -282,6 +284,77 @@ struct WriteCommands: CommandWork {
       target.env,
       engine.question(order, invocation.command.name),
       isAnswered: isAnswered
+    )
+  }
+
+  /// Executes an order. If a refund was made elsewhere, a person at a terminal can accept it.
+  private func execute(
+    _ order: inout CheckedOrder,
+    _ engine: Engine,
+    at place: String?
+  ) throws(Fault) -> Report {
+    func run(_ order: CheckedOrder) throws(Fault) -> Report {
+      try composition.inTurn(for: place) { () throws(Fault) in try engine.execute(order) }
+    }
+    do throws(Fault) {
+      return try run(order)
+    } catch {
+      guard let ids = try accepted(error) else { throw error }
+      order.approveRefundsElsewhere(ids)
+      composition.signals.hold()
+      return try run(order)
+    }
+  }
+
+  /// Asks about each refund of the fault `refunded_elsewhere`, whose message has both sums. `--yes` does not
+  /// answer it.
+  ///
+  /// Returns the ids that were typed; nil for another fault, or if no person can be asked.
+  private func accepted(_ fault: Fault) throws(Fault) -> Set<String>? {
+    let refunds = fault.result?["refunds"]?.array?.compactMap(\.object) ?? []
+    guard fault.cause == .refundedElsewhere, !refunds.isEmpty, !composition.isLine,
+      let terminal = composition.terminal()
+    else { return nil }
+    var ids: Set<String> = []
+    for refund in refunds {
+      let id = refund.text("id") ?? ""
+      let word = id.isEmpty ? "yes" : id
+      let answer = try terminal.ask(
+        Printable.text(
+          "\(fault.message). To go on with this \(invocation.command.name), type \(word): "
+        ),
+        hidden: false,
+        interruption: composition.signals
+      )
+      guard answer == word else { throw .notConfirmed(fault.code) }
+      ids.insert(id)
+    }
+    return ids
+  }
+
+  /// Whether the provider is asked about the typed reference before its first charge.
+  private func looksFirst(_ engine: Engine) -> Bool {
+    invocation.command.kind == .payment && invocation.has(Keys.reference)
+      && engine.provider.traits.looksByReference
+      && composition.goesOutside && composition.settings.looksFirst && engine.canLookUp
+  }
+
+  /// A note at the first payment of a journal: its reference is charged again with another journal, where the
+  /// provider cannot be asked.
+  private func noteOfOthers(_ engine: Engine) throws(Fault) {
+    let (name, traits) = (engine.provider.name.text, engine.provider.traits)
+    let lack =
+      if !traits.canLookUp {
+        "\(name) has no look-up"
+      } else if traits.looksByReference, composition.settings.looksFirst, !engine.canLookUp {
+        "\(name) cannot be searched without its merchant credentials"
+      } else { String?.none }
+    guard let lack, composition.goesOutside,
+      try composition.journal().count(PaymentFilter(), upTo: 1) == 0
+    else { return }
+    output.tell(
+      "\(lack): the same reference in another journal is charged again. Another journal is another "
+        + "state folder, user or machine, or a container without a volume. Keep one journal"
     )
   }
 

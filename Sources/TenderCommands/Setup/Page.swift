@@ -97,13 +97,12 @@ extension Records {
     return all
   }
 
-  /// The pages of a payment's error, and of the reasons in its result.
+  /// The pages of a recorded error, and of the reasons in the result.
   ///
   /// A payment that a later operation changed has no error to explain.
-  func pages(of payment: Payment) -> [Page] {
-    if payment.isFollowed { return [] }
-    let report = Report.recorded(payment)
-    return pages(of: report.fault, report.result, payment.provider)
+  func pages(of report: Report) -> [Page] {
+    if report.named == nil, report.payment?.isFollowed == true { return [] }
+    return pages(of: report.fault, report.result, report.provider)
   }
 
   private func pages(of fault: Fault?, _ result: JSONObject, _ provider: ProviderName?) -> [Page] {
@@ -157,7 +156,9 @@ extension Records {
     let attempt = report.payment?.attempt
     // The reason for a declined refund is not about the payment.
     let isOfPayment = report.operation.map { !$0.isReversal } ?? true
-    if isOfPayment, let fault = report.fault ?? attempt?.fault {
+    if report.named != nil {
+      reason = report.fault.flatMap { self.reason($0, report.result, report.provider) }
+    } else if isOfPayment, let fault = report.fault ?? attempt?.fault {
       let result = report.fault == nil ? attempt?.result ?? [:] : report.result
       reason = self.reason(fault, result, report.provider)
       retry = pages(of: fault, result, report.provider).last?.page.retry
@@ -175,6 +176,18 @@ extension Records {
   }
 
   func verdict(_ payment: Payment) -> Verdict { verdict(.recorded(payment)) }
+
+  /// Returns the operation that a handle names as one sentence, and then its payment.
+  func verdict(_ payment: Payment, named handle: String?) -> Verdict {
+    guard let handle else { return verdict(payment) }
+    let report = Report.recorded(payment, named: handle)
+    var verdict = verdict(report)
+    if report.named != nil || report.payment?.isEarlier == true {
+      let whole = self.verdict(payment)
+      verdict.whole = (whole.words, whole.next)
+    }
+    return verdict
+  }
 }
 
 extension Explanation {

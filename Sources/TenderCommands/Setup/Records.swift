@@ -43,6 +43,7 @@ struct Records {
       "command": .string(command), "provider": .string(report.provider.text),
       "env": .string(report.env.rawValue), "reference": report.reference?.text.json,
       "original": report.payment?.original?.text.json, "attempt": report.attemptNumber?.json,
+      "operation": report.named.map { .string("\($0.kind.rawValue) \($0.number)") },
       "replayed": report.replayed?.json, "id": report.id?.json,
       "status": .string(report.status.rawValue), "provider_status": report.providerStatus?.json,
       "final": .bool(report.isFinal), "amount": report.amount?.json,
@@ -113,23 +114,27 @@ struct Records {
     return Record(.error, fields)
   }
 
-  /// Returns the record of a payment in the journal, with its history if given.
+  /// Returns the record of a payment in the journal, with its history if given. It begins with the operation
+  /// that a handle names.
   func entry(
-    _ payment: Payment,
+    _ whole: Payment,
+    named handle: String? = nil,
     history: [HistoryEntry]? = nil,
     verdict: Verdict? = nil,
     isExport: Bool = false
   ) -> Record {
-    let subject = RecordSubject(payment, isListed: history == nil)
-    var fields = members(of: .recorded(payment), subject)
+    let report = Report.recorded(whole, named: handle ?? whole.reference.text)
+    let subject = RecordSubject(whole, isListed: history == nil)
+    var fields = members(of: report, subject)
+    fields["operations"] = .array(whole.operations.map { .object(Self.object($0)) })
     // It comes with the other times below.
     fields["created_at"] = nil
-    fields.add("brand", payment.brand?.json)
-    fields.add("last_four", payment.lastFour?.json)
-    fields.add("created_at", .string(Timestamp.text(payment.createdAt)))
-    fields.add("updated_at", .string(Timestamp.text(payment.updatedAt)))
+    fields.add("brand", report.brand?.json)
+    fields.add("last_four", report.lastFour?.json)
+    fields.add("created_at", .string(Timestamp.text(report.createdAt ?? whole.createdAt)))
+    fields.add("updated_at", .string(Timestamp.text(whole.updatedAt)))
     fields.add("history", history.map { .array($0.map { .object(Self.object($0)) }) })
-    if isExport { fields.add("stored", .object(PaymentRow.object(payment))) }
+    if isExport { fields.add("stored", .object(PaymentRow.object(whole))) }
     add(verdict, subject, to: &fields)
     fields.add("at", .string(Timestamp.text(now)))
     return Record(.journalEntry, fields)

@@ -32,10 +32,10 @@ extension Composition {
     show(shown, records.verdict(report), subject)
   }
 
-  func show(_ payment: Payment, _ history: [HistoryEntry]) {
-    let record = records.entry(payment, history: history)
+  func show(_ payment: Payment, named handle: String, _ history: [HistoryEntry]) {
+    let record = records.entry(payment, named: handle, history: history)
     guard output.isTable, output.showsAll else { return output.show(record) }
-    show(record, records.verdict(payment), RecordSubject(payment))
+    show(record, records.verdict(payment, named: handle), RecordSubject(payment))
   }
 
   private func show(_ record: Record, _ verdict: Verdict, _ subject: RecordSubject) {

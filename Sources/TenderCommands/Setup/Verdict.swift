@@ -16,6 +16,9 @@ struct Verdict {
   /// Whether a part of the hold can be captured.
   let capturesPart: Bool
 
+  /// The sentence and the next command of the payment, if the report is about one of its operations.
+  var whole: (words: String, next: String?)?
+
   /// The age in seconds.
   var age: Int { max(0, now - (report.createdAt ?? now)) / 1000 }
 
@@ -29,6 +32,16 @@ struct Verdict {
 
   /// The sentence, such as `10.50 USD declined: insufficient funds`.
   var words: String {
+    guard let whole, let payment else { return ownWords }
+    let operation = report.named ?? payment.attempt
+    let kind = operation?.isAttempt == true ? "attempt" : operation?.kind.words ?? ""
+    let source = operation?.source == nil ? "" : ", found at the provider"
+    return "\(ownWords), \(kind) \(operation?.number ?? 1) of \(payment.reference)\(source); "
+      + "\(payment.isEarlier ? "the newest attempt" : "the payment"): \(whole.words)"
+  }
+
+  private var ownWords: String {
+    if let named = report.named { return words(of: named) }
     if let replay = replayedReversal { return replay }
     let what =
       switch report.kind {
@@ -53,6 +66,25 @@ struct Verdict {
     if why.hasSuffix(".") { why.removeLast() }
     return
       "\(subject) \(isRefund ? refundStateWords : stateWords)\(why)\(failedRefundWords)\(disputeWords)"
+  }
+
+  /// The sentence for one operation of a payment, such as `3.00 USD refund declined`.
+  private func words(of operation: Operation) -> String {
+    let amount = report.amount.map { text($0) + " " } ?? ""
+    let kind = operation.kind.words
+    let state =
+      switch operation.state.name {
+      case .succeeded: operation.kind.done ?? "\(kind) done"
+      case .prepared: "\(kind) recorded, nothing sent"
+      case .sent: "\(kind) with an unknown result: money may have moved"
+      case .waiting, .processing: "\(kind) not finished"
+      case .declined, .cancelled, .expired, .failed: "\(kind) \(operation.state.name.rawValue)"
+      case .returned: "\(kind) returned"
+      }
+    let cause = reason ?? (operation.effect == .none ? report.fault?.message : nil)
+    var why = cause.map { ": \($0)" } ?? ""
+    if why.hasSuffix(".") { why.removeLast() }
+    return amount + state + why
   }
 
   /// The error that explains the status. The error of a refund does not, and neither does that of a payment
@@ -191,6 +223,7 @@ struct Verdict {
 
   /// The next command, or a step before it; nil if nothing is left to do.
   var next: String? {
+    if let whole { return whole.next }
     if replayedReversal != nil, report.operation?.kind == .refund, let state,
       state.leftToRefund > 0, !state.isUnknown
     {
@@ -304,5 +337,23 @@ extension Payment {
 
 extension Report {
   /// The time of the payment in milliseconds since 1970; nil if unknown.
-  var createdAt: Int? { payment?.createdAt ?? madeAt }
+  var createdAt: Int? { named?.createdAt ?? payment?.createdAt ?? madeAt }
+}
+
+extension Operation.Kind {
+  /// Its name in a sentence.
+  var words: String { rawValue.replacing("_", with: " ") }
+
+  /// The word for its success; nil for none.
+  fileprivate var done: String? {
+    switch self {
+    case .authorize: "held"
+    case .charge: "charged"
+    case .capture: "captured"
+    case .void: "voided"
+    case .refund: "refunded"
+    case .revoke: "revoked"
+    case .store, .createMandate, .payout: nil
+    }
+  }
 }

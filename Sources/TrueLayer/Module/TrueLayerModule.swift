@@ -35,7 +35,7 @@ package struct TrueLayerModule: ProviderModule {
         options: [
           Keys.refund, Keys.refundReference, Keys.amount, Keys.rest, Keys.currency,
           Keys.paymentReference, Keys.resourceTokenFile, Keys.idempotencyKey,
-        ]
+        ] + Keys.despite
       ),
       CommandUse(
         """
@@ -46,7 +46,7 @@ package struct TrueLayerModule: ProviderModule {
         options: [
           Keys.refundReference, Keys.paymentReference, Keys.reason, Keys.resourceTokenFile,
           Keys.idempotencyKey,
-        ]
+        ] + Keys.despite
       ),
       CommandUse(
         """
