@@ -253,7 +253,7 @@ extension Engine {
       try checkIdentity(outcome, progress)
       return try conclude(outcome, progress, note: "outcome")
     } catch {
-      let fault = judged(error, progress)
+      let fault = progress.judged(error)
       if !isAnswered, fault.effect == .unknown, let report = askAtOnce(progress) { return report }
       return try settle(fault, progress)
     }
@@ -306,16 +306,6 @@ extension Engine {
     driver.say(payment.state.status.rawValue)
     progress.sayAll(isOutcome: true)
     mirror(payment)
-  }
-
-  /// Returns the fault with the right effect. After a send, effect none needs a proof.
-  private func judged(_ fault: Fault, _ progress: Progress) -> Fault {
-    let isSent = progress.operation.state.name == .sent
-    // If the journal fails after a send, the effect of the request is still unknown.
-    let isUnwritten = fault.kind == .state || fault.cause == .leaseLost
-    if isUnwritten, isSent || progress.hasSent { return .unrecorded(fault) }
-    guard isSent, fault.effect == .none, !fault.isProven else { return fault }
-    return fault.afterSending
   }
 
   /// Looks once, before an outcome is reported as unknown; nil if the look decides nothing.

@@ -1,15 +1,29 @@
 package import TenderModel
 
-/// The meaning of a failure after a request that can move money was sent. No other place decides it.
+extension Progress {
+  /// Returns the fault with the right effect. No other place decides it.
+  ///
+  /// If no request left, nothing happened. After a refusal with a proof, nothing happened either. Otherwise
+  /// the effect is unknown. It is unknown too while payer or bank can go on with the payer's flow.
+  func judged(_ fault: Fault) -> Fault {
+    // If the journal fails after a send, the effect of the request is still unknown.
+    let isUnwritten = fault.kind == .state || fault.cause == .leaseLost
+    if isUnwritten, operation.isUnknown || hasSent { return .unrecorded(fault) }
+    guard fault.effect == .none else { return fault }
+    if isUnderWay { return fault.isProven ? fault : fault.lost }
+    return switch hands {
+    case .own: fault
+    case .payers: fault.isOwn ? fault : fault.unwatched
+    case .banks: fault.unwatched
+    }
+  }
+}
+
 extension Fault {
   /// The same failure, after a request that can move money may have left. Its effect is unknown.
   ///
-  /// A fault `notSent` is proof that nothing left, and stays as it is. The provider's answer stays in
-  /// `result`.
-  package var afterSending: Fault { kind == .notSent ? self : afterSendingAnyway }
-
-  /// Like `afterSending`, if an earlier try was sent. Then a `notSent` of the last try proves nothing.
-  package var afterSendingAnyway: Fault {
+  /// The provider's answer stays in `result`.
+  var lost: Fault {
     if kind == .unknown, effect == .unknown { return self }
     if kind.isStop {
       return .stopped(by: kind, effect: .unknown, underWay: "an effecting request was under way")
@@ -26,9 +40,8 @@ extension Fault {
   }
 
   /// The same failure of a look-up, while the bank continues an accepted payment. Its result is unknown.
-  package var unwatched: Fault {
-    guard effect == .none else { return self }
-    return Fault(
+  fileprivate var unwatched: Fault {
+    Fault(
       .unknown,
       effect: .unknown,
       code: "outcome_unknown",
@@ -38,12 +51,8 @@ extension Fault {
     )
   }
 
-  /// The same failure, for a request that cannot move money.
-  package var withoutEffect: Fault {
-    var fault = self
-    fault.effect = .none
-    return fault
-  }
+  /// Whether this program or its operator ended the run, and nothing at the provider.
+  fileprivate var isOwn: Bool { [.usage, .pending, .refused].contains(kind) || kind.isStop }
 
   /// The same failure, marked as a refusal that proves that nothing was executed.
   ///
