@@ -74,7 +74,7 @@ package final class SendPermit: Sendable {
   init(_ window: SendWindow?) { self.window = window }
 
   /// Whether the request may have left, and no refusal proves that it was not executed.
-  var isOpen: Bool { fate.load(ordering: .relaxed) == .used }
+  package var isOpen: Bool { fate.load(ordering: .relaxed) == .used }
 
   /// Uses the permit up, before the first byte leaves.
   ///
