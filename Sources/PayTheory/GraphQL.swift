@@ -81,7 +81,7 @@ struct GraphQL {
 
     var lacksData: Bool { data == nil || data == .null }
 
-    /// Whether the document was refused before its execution, by documented codes (README, 6.4).
+    /// Whether the document was refused before its execution, by documented codes (README, 8.4).
     var isOfDocument: Bool {
       let codes = ["GRAPHQL_VALIDATION_FAILED", "GRAPHQL_PARSE_FAILED"]
       return [200, 400].contains(status) && lacksData && !errors.isEmpty

@@ -21,7 +21,9 @@ extension Engine {
           return Report(payment, payment[finished.sequence], replayed: false)
         }
         if fault.cause == .nothingHeld { fault.result = provider.nothingHeld }
-        throw payment.map { completed(fault, for: $0) } ?? fault
+        guard let payment else { throw fault }
+        let complete = completed(fault, for: payment)
+        throw checked.order.placed == nil ? payment.afterConsent(complete) : complete
       case (_, nil): throw try unknown(key.reference.text)
       case (.replay(let sequence), let known?):
         try checkKey(checked.options.idempotencyKey, of: known, sequence)

@@ -122,6 +122,7 @@ package final class Progress {
     try replace(next, note("sent"))
     driver.say("sent")
     hasSent = true
+    if !isStoppable { permits.append(.spent) }
     sayAll()
     try journal.window?.check()
   }

@@ -45,11 +45,12 @@ extension Clock {
     }
   }
 
-  /// Returns the fault of a try. It stays a proof only if no earlier try is open.
+  /// Returns the fault of a try. It stays a proof only if no earlier try is open. The refusal of a request
+  /// that cannot move money proves nothing.
   private func judged(_ fault: Fault, _ permit: SendPermit?, _ progress: Progress?) -> Fault {
     if fault.isProven { permit?.refuse() }
     var fault = fault
-    if progress?.isUnderWay == true { fault.isProven = false }
+    if progress?.isUnderWay != false { fault.isProven = false }
     return fault
   }
 }

@@ -73,6 +73,13 @@ package final class SendPermit: Sendable {
 
   init(_ window: SendWindow?) { self.window = window }
 
+  /// The permit of a request that turned out to move money after it was sent.
+  static var spent: SendPermit {
+    let permit = SendPermit(nil)
+    permit.fate.store(.used, ordering: .relaxed)
+    return permit
+  }
+
   /// Whether the request may have left, and no refusal proves that it was not executed.
   package var isOpen: Bool { fate.load(ordering: .relaxed) == .used }
 

@@ -58,7 +58,9 @@ extension TrueLayerProvider {
           traceID: payment.traceID
         )
       }
-      throw .nothingToRefund(progress.payment)
+      var fault = Fault.nothingToRefund(progress.payment)
+      if !payment.isEnd { fault.cause = .genericConflict }
+      throw fault
     }
     let body: JSONObject = [
       "amount_in_minor": progress.operation.amount?.json, "reference": .string(statement),
@@ -231,11 +233,13 @@ extension Fault {
   }
 
   fileprivate static func notRevocable(_ resource: Resource) -> Fault {
-    notAllowed(
+    var fault = notAllowed(
       code: "mandate_not_authorized",
       "the mandate is \(resource.status): only an authorized one can be revoked",
       hint: resource.isOpen ? "it expires by itself, 15 minutes after its creation" : nil
     )
+    if resource.isOpen { fault.cause = .genericConflict }
+    return fault
   }
 
   static func nothingToRefund(_ payment: Payment) -> Fault {
