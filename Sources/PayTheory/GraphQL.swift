@@ -126,7 +126,8 @@ struct GraphQL {
     guard answer.errors.isEmpty else {
       let text = answer.errors.compactMap { $0["message"]?.text }.joined(separator: "; ")
       if Self.isAboutCredentials(answer) { throw .credentialsRefused }
-      guard answer.data == nil || answer.data == .null && answer.status >= 400 else {
+      let isExecuted = answer.data != nil && (answer.data != .null || answer.status < 400)
+      guard !isExecuted || answer.isOfDocument else {
         throw .unreadable(text.isEmpty ? "an error" : text)
       }
       throw .refused("refused the request: \(text.isEmpty ? "no reason given" : text)")

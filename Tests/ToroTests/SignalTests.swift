@@ -33,6 +33,7 @@ import Toro
       #expect(try world.ledger().standing <= 1)
     }
     #expect(moments >= 3)
+    print("toro \(command), \(signal): \(moments) moments")
     #expect(moments < 400)
   }
 
