@@ -61,7 +61,7 @@ struct GraphQL {
       return try Self.data(answer)[mutation.name] ?? .null
     } catch {
       // Any other refusal may come after the effect.
-      throw answer.isOfDocument ? error.proven : error
+      throw answer.isRefusedByCode ? error.proven : error
     }
   }
 
@@ -82,7 +82,7 @@ struct GraphQL {
     var lacksData: Bool { data == nil || data == .null }
 
     /// Whether the document was refused before its execution, by documented codes (README, 8.4).
-    var isOfDocument: Bool {
+    var isRefusedByCode: Bool {
       let codes = ["GRAPHQL_VALIDATION_FAILED", "GRAPHQL_PARSE_FAILED"]
       return [200, 400].contains(status) && lacksData && !errors.isEmpty
         && errors.allSatisfy { error in
@@ -127,7 +127,7 @@ struct GraphQL {
       let text = answer.errors.compactMap { $0["message"]?.text }.joined(separator: "; ")
       if Self.isAboutCredentials(answer) { throw .credentialsRefused }
       let isExecuted = answer.data != nil && (answer.data != .null || answer.status < 400)
-      guard !isExecuted || answer.isOfDocument else {
+      guard !isExecuted || answer.isRefusedByCode else {
         throw .unreadable(text.isEmpty ? "an error" : text)
       }
       throw .refused("refused the request: \(text.isEmpty ? "no reason given" : text)")
