@@ -21,9 +21,7 @@ extension Engine {
           return Report(payment, payment[finished.sequence], replayed: false)
         }
         if fault.cause == .nothingHeld { fault.result = provider.nothingHeld }
-        guard let payment else { throw fault }
-        let complete = completed(fault, for: payment)
-        throw checked.order.placed == nil ? payment.afterConsent(complete) : complete
+        throw payment.map { completed(fault, for: $0, checked.order) } ?? fault
       case (_, nil): throw try unknown(key.reference.text)
       case (.replay(let sequence), let known?):
         try checkKey(checked.options.idempotencyKey, of: known, sequence)
@@ -57,8 +55,10 @@ extension Engine {
     throw .bug("a payment that is never decided")
   }
 
-  /// Returns the refusal with a hint that leads to no further refusal. Not every payment can be refunded.
-  func completed(_ refusal: Fault, for payment: Payment) -> Fault {
+  /// Returns the refusal of an order with a hint that leads to no further refusal. Not every payment can be
+  /// refunded.
+  func completed(_ refusal: Fault, for payment: Payment, _ order: Order) -> Fault {
+    let refusal = order.placed == nil ? payment.afterConsent(refusal) : refusal
     let left = payment.state.leftToRefund
     let isTooMuch = refusal.code == "refund_exceeds" && left > 0
     guard refusal.cause == .tooLateToCancel || isTooMuch else { return refusal }

@@ -33,7 +33,6 @@ import Toro
       #expect(try world.ledger().standing <= 1)
     }
     #expect(moments >= 3)
-    print("toro \(command), \(signal): \(moments) moments")
     #expect(moments < 400)
   }
 

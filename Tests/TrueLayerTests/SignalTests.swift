@@ -33,8 +33,7 @@ import Testing
       world.pauses = nil
       try expectTruth(run, world, fault, "after \(moments) moments")
     }
-    #expect(moments >= (run.command == "pay" ? 8 : 2))
-    print("\(run.testDescription): \(moments) moments")
+    #expect(moments >= (run.command == "pay" ? 4 : 2))
     #expect(moments < 200)
   }
 
