@@ -124,7 +124,7 @@ final class Conversation {
         by: Deadline(in: context.configuration.timeout, on: context.clock)
       )
     } catch {
-      throw asSocketFault(error, canMoveMoney: false)
+      throw asSocketFault(error)
     }
     let conversation = Conversation(socket, session, token, context)
     try conversation.authenticate(ptToken: token)
@@ -135,9 +135,8 @@ final class Conversation {
   /// Sends an encrypted request and returns the decrypted answer, which must be of an expected type.
   ///
   /// `write` writes the members of the inner object, whose bytes are wiped. With `progress`, the request can
-  /// move money or creates something. Then it is recorded as sent first, and a missing or unreadable answer
-  /// throws with effect unknown. With `believesRefusal`, an answer with the text of a failure is enough
-  /// proof.
+  /// move money or creates something. Then it is recorded as sent first. With `believesRefusal`, an answer
+  /// with the text of a failure is enough proof.
   func ask(
     _ action: String,
     wanting types: [String],
@@ -159,8 +158,7 @@ final class Conversation {
       }
       return (type, opened)
     } catch {
-      if believesRefusal, error.cause == .refused { throw error.withoutEffect.proven }
-      throw Self.asSocketFault(error, canMoveMoney: permit != nil)
+      throw believesRefusal && error.cause == .refused ? error.proven : Self.asSocketFault(error)
     }
   }
 
@@ -183,7 +181,7 @@ final class Conversation {
     do throws(Fault) {
       try socket.send(message, permit, by: Deadline(in: timeout, on: clock))
     } catch {
-      throw Self.asSocketFault(error, canMoveMoney: permit != nil)
+      throw Self.asSocketFault(error)
     }
   }
 
@@ -237,7 +235,7 @@ final class Conversation {
         code: "no_token_unreachable",
         hint: fault.hint ?? "nothing was sent; it is safe to retry"
       )
-    case .interrupted, .terminated, .hungUp, .internal, .state, .usage: fault.withoutEffect
+    case .interrupted, .terminated, .hungUp, .internal, .state, .usage: fault
     default: .noToken(fault.message)
     }
   }
@@ -263,7 +261,7 @@ final class Conversation {
       self.sessionKey = sessionKey
       serverKey = key
     } catch {
-      throw Self.asSocketFault(error, canMoveMoney: false)
+      throw Self.asSocketFault(error)
     }
   }
 
@@ -297,20 +295,17 @@ final class Conversation {
     }
   }
 
-  /// Returns the transport's fault as a socket error, with the effect that this request can have.
-  private static func asSocketFault(_ fault: Fault, canMoveMoney: Bool) -> Fault {
-    var shown = fault
-    if fault.result == nil {
-      switch fault.kind {
-      case .notSent:
-        shown = .socketError(fault.message, .notSent, code: "socket_unreachable")
-        shown.hint = fault.hint ?? "nothing was sent; it is safe to retry"
-      case .interrupted, .terminated, .hungUp, .internal, .state, .usage: break
-      default: shown = .socketError(fault.message)
-      }
+  /// Returns the transport's fault as a socket error.
+  private static func asSocketFault(_ fault: Fault) -> Fault {
+    guard fault.result == nil, fault.cause != .leaseOver else { return fault }
+    switch fault.kind {
+    case .notSent:
+      var shown = Fault.socketError(fault.message, .notSent, code: "socket_unreachable")
+      shown.hint = fault.hint ?? "nothing was sent; it is safe to retry"
+      return shown
+    case .interrupted, .terminated, .hungUp, .internal, .state, .usage: return fault
+    default: return .socketError(fault.message)
     }
-    if fault.isProven { return fault }
-    return canMoveMoney ? shown.afterSending : shown.withoutEffect
   }
 }
 

@@ -60,10 +60,8 @@ struct GraphQL {
     do throws(Fault) {
       return try Self.data(answer)[mutation.name] ?? .null
     } catch {
-      // A refusal may come after the effect. Only a refusal of the document itself proves that there was
-      // none. The credentials were accepted by the query before.
-      let isProof = error.cause == .refused && Self.isOfDocument(answer)
-      throw isProof ? error.proven : error.afterSending
+      // Any other refusal may come after the effect.
+      throw answer.isRefusedByCode ? error.proven : error
     }
   }
 
@@ -82,6 +80,16 @@ struct GraphQL {
     }
 
     var lacksData: Bool { data == nil || data == .null }
+
+    /// Whether the document was refused before its execution, by documented codes (README, 8.4).
+    var isRefusedByCode: Bool {
+      let codes = ["GRAPHQL_VALIDATION_FAILED", "GRAPHQL_PARSE_FAILED"]
+      return [200, 400].contains(status) && lacksData && !errors.isEmpty
+        && errors.allSatisfy { error in
+          (error["path"] ?? .null) == .null
+            && codes.contains(error["extensions"]?["code"]?.text ?? "")
+        }
+    }
   }
 
   private func send(_ document: String, _ permit: SendPermit? = nil) throws(Fault) -> Answer {
@@ -96,14 +104,8 @@ struct GraphQL {
       ],
       body: Array(JSONWriter.text(["query": .string(document), "variables": [:]]).utf8)
     )
-    do throws(Fault) {
-      let deadline = Deadline(in: configuration.timeout, on: context.clock)
-      return Answer(try context.http.send(request, permit, by: deadline), at: context.clock.now)
-    } catch {
-      if error.isProven { throw error }
-      if error.kind == .notSent || permit == nil { throw error.withoutEffect }
-      throw error.afterSending
-    }
+    let deadline = Deadline(in: configuration.timeout, on: context.clock)
+    return Answer(try context.http.send(request, permit, by: deadline), at: context.clock.now)
   }
 
   /// Returns the `data` of an answer.
@@ -124,7 +126,8 @@ struct GraphQL {
     guard answer.errors.isEmpty else {
       let text = answer.errors.compactMap { $0["message"]?.text }.joined(separator: "; ")
       if Self.isAboutCredentials(answer) { throw .credentialsRefused }
-      guard answer.data == nil || answer.data == .null && answer.status >= 400 else {
+      let isExecuted = answer.data != nil && (answer.data != .null || answer.status < 400)
+      guard !isExecuted || answer.isRefusedByCode else {
         throw .unreadable(text.isEmpty ? "an error" : text)
       }
       throw .refused("refused the request: \(text.isEmpty ? "no reason given" : text)")
@@ -134,39 +137,6 @@ struct GraphQL {
     }
     guard let data = answer.data?.object else { throw .unreadable("an answer without data") }
     return data
-  }
-
-  /// Returns whether the document was not executed: every error is about parsing or validation.
-  ///
-  /// See the GraphQL specification, section 7.1.2, "Request Errors". The sentences are those of graphql-js,
-  /// graphql-java and AWS AppSync. Both parts of a sentence are compared, because a resolver's own text may
-  /// begin alike.
-  private static func isOfDocument(_ answer: Answer) -> Bool {
-    guard [200, 400].contains(answer.status), answer.lacksData, !answer.errors.isEmpty else {
-      return false
-    }
-    let codes = ["GRAPHQL_VALIDATION_FAILED", "GRAPHQL_PARSE_FAILED"]
-    let sentences = [
-      ("Cannot query field \"", "\" on type \""), ("Unknown argument \"", "\" on field \""),
-      ("Unknown type \"", "\"."), ("Syntax Error: ", ""), ("Syntax Error GraphQL ", ""),
-      ("Field \"", "\" is required, but it was not provided."),
-      ("Field \"", "\" must not have a selection since type \""),
-      ("Field \"", " must have a selection of subfields."),
-      ("Field \"", "\" is not defined by type \""), ("Field \"", "\" was not provided."),
-      ("Expected value of type \"", "\", found "), ("Value \"", "\" does not exist in \""),
-      ("Enum \"", "\" cannot represent "), ("Int cannot represent ", " value: "),
-      ("String cannot represent ", " value: "), ("Boolean cannot represent ", " value: "),
-      ("Validation error of type ", ": "), ("Validation error (", ") : "),
-      ("Invalid Syntax : ", ""),
-    ]
-    return answer.errors.allSatisfy { error in
-      guard error["path"] == nil || error["path"] == .null else { return false }
-      // A code for another error outweighs a matching sentence.
-      if let code = error["extensions"]?["code"]?.text, !codes.contains(code) { return false }
-      // graphql-core uses single quotes.
-      let text = (error["message"]?.text ?? "").replacing("'", with: "\"")
-      return sentences.contains { text.hasPrefix($0) && ($1.isEmpty || text.contains($1)) }
-    }
   }
 
   private static func isAboutCredentials(_ answer: Answer) -> Bool {

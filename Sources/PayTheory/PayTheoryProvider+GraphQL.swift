@@ -83,17 +83,7 @@ extension PayTheoryProvider {
   ) throws(Fault) -> Outcome {
     let graphQL = try GraphQL(context, for: mutation.name)
     try progress.prepare(.plain(mutation.stored), amount: amount, sendingNext: true)
-    let answer: JSON
-    do throws(Fault) {
-      answer = try graphQL.run(mutation, progress)
-    } catch {
-      // The request may have been done before it was refused. A look that shows it counts.
-      guard error.cause == .refused, case .happened(let outcome)? = try? look(progress) else {
-        throw error
-      }
-      return outcome
-    }
-    return try read(answer, of: mutation, progress)
+    return try read(try graphQL.run(mutation, progress), of: mutation, progress)
   }
 
   private func read(
@@ -109,13 +99,13 @@ extension PayTheoryProvider {
         Transactions.status(made) == .declined
           || Replies.isState(ofNew: made.text("status") ?? "")
       else {
-        throw Fault.unreadable("a transaction that cannot be read, or is another").afterSending
+        throw .unreadable("a transaction that cannot be read, or is another")
       }
       return try charged(made, progress)
     case "createAuthorization":
       guard let made = answer.object, made.text("authorization_id") != nil,
         Transactions.isKnown(made), fits(made, made["amount"]?.boundedNumber, progress)
-      else { throw Fault.unreadable("an authorization that cannot be read").afterSending }
+      else { throw .unreadable("an authorization that cannot be read") }
       return Authorizations.held(made, amount: operation.amount)
     case "createVoidForAuthorization":
       switch answer.truth {
@@ -123,11 +113,11 @@ extension PayTheoryProvider {
       case false?:
         let hint = "it may be captured or released already: see tender payment-status"
         throw Fault.refused("did not release the authorization", hint: hint).proven
-      case nil: throw Fault.unreadable("neither yes nor no to a release").afterSending
+      case nil: throw .unreadable("neither yes nor no to a release")
       }
     default:
       guard answer["is_void"]?.truth != nil else {
-        throw Fault.unreadable("a reversal that cannot be read").afterSending
+        throw .unreadable("a reversal that cannot be read")
       }
       return try seen(progress)
     }
@@ -139,16 +129,10 @@ extension PayTheoryProvider {
   /// Look-ups may lag, so they are repeated for a short time.
   private func seen(_ progress: Progress) throws(Fault) -> Outcome {
     for pause in [300, 1000, 2000, 0] {
-      do throws(Fault) {
-        if case .happened(let outcome) = try look(progress) { return outcome }
-        if pause > 0 { try context.clock.pause(milliseconds: pause) }
-      } catch {
-        // This also applies if the look-up itself was not sent.
-        throw error.afterSendingAnyway
-      }
+      if case .happened(let outcome) = try look(progress) { return outcome }
+      if pause > 0 { try context.clock.pause(milliseconds: pause) }
     }
-    throw Fault.unreadable("a yes, and a look-up that does not show it yet")
-      .afterSending
+    throw .unreadable("a yes, and a look-up that does not show it yet")
   }
 
   /// Returns the outcome of a charge or capture over GraphQL.

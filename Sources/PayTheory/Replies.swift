@@ -5,8 +5,8 @@ import TenderModel
 enum Replies {
   /// Reads a decrypted `transfer_complete`: a success, or a failure at the processor.
   ///
-  /// Throws with effect unknown if it cannot be read, or does not name its payment and a possible state. The
-  /// transfer was executed in some way.
+  /// Throws if it cannot be read, or does not name its payment and a possible state. The transfer was executed
+  /// in some way.
   static func transferComplete(
     _ bytes: [UInt8],
     hasServiceFee: Bool,
@@ -15,20 +15,20 @@ enum Replies {
     guard let body = JSONReader.read(bytes, duplicates: .refused)?.object,
       let state = body.text("state")
     else {
-      throw Fault.socketError("a transfer without a state").afterSending
+      throw .socketError("a transfer without a state")
     }
     if let other = ordered.difference(from: body) {
-      throw Fault.socketError("an answer about another payment (\(other))").afterSending
+      throw .socketError("an answer about another payment (\(other))")
     }
     guard (body.text("receipt_number") ?? body.text("idempotency"))?.isEmpty == false else {
-      throw Fault.socketError("a transfer without a receipt number").afterSending
+      throw .socketError("a transfer without a receipt number")
     }
     if ["FAILURE", "FAILED"].contains(state.uppercased()) { return declined(body) }
     guard Self.isState(ofNew: state) else {
-      throw Fault.socketError("a transfer in state \(state.prefix(40))").afterSending
+      throw .socketError("a transfer in state \(state.prefix(40))")
     }
     guard body["amount"]?.boundedNumber != nil else {
-      throw Fault.socketError("a transfer without an amount").afterSending
+      throw .socketError("a transfer without an amount")
     }
     return complete(body, hasServiceFee: hasServiceFee)
   }

@@ -250,7 +250,7 @@ extension Engine {
       var next = known ?? newPayment(checked.order.reference ?? Reference(stored: checked.handle))
       append(draft, to: &next, own: checked.options.idempotencyKey)
       return (plan, next.operations.last?.key)
-    case .refuse(let fault): throw known.map { completed(fault, for: $0) } ?? fault
+    case .refuse(let fault): throw known.map { completed(fault, for: $0, checked.order) } ?? fault
     case .replay: return (.replay, nil)
     case .proceed: return (.proceed, nil)
     case .look: return (.look, nil)

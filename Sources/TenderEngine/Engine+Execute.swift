@@ -41,7 +41,7 @@ extension Engine {
           return Report(payment, payment.attempt, replayed: false)
         }
         if fault.cause == .nothingHeld { fault.result = provider.nothingHeld }
-        throw payment.map { completed(fault, for: $0) } ?? fault
+        throw payment.map { completed(fault, for: $0, checked.order) } ?? fault
       case (_, nil): throw try unknown(key.reference.text)
       case (.replay(let sequence), let known?):
         try checkKey(checked.options.idempotencyKey, of: known, sequence)
@@ -75,8 +75,10 @@ extension Engine {
     throw .bug("a payment that is never decided")
   }
 
-  /// Returns the refusal with a hint that leads to no further refusal. Not every payment can be refunded.
-  func completed(_ refusal: Fault, for payment: Payment) -> Fault {
+  /// Returns the refusal of an order with a hint that leads to no further refusal. Not every payment can be
+  /// refunded.
+  func completed(_ refusal: Fault, for payment: Payment, _ order: Order) -> Fault {
+    let refusal = order.placed == nil ? payment.afterConsent(refusal) : refusal
     let left = payment.state.leftToRefund
     let isTooMuch = refusal.code == "refund_exceeds" && left > 0
     guard refusal.cause == .tooLateToCancel || isTooMuch else { return refusal }
@@ -182,7 +184,7 @@ extension Engine {
       try checkIdentity(outcome, progress)
       return try conclude(outcome, progress, note: "outcome")
     } catch {
-      let fault = judged(error, progress)
+      let fault = progress.judged(error)
       if !isAnswered, fault.effect == .unknown, let report = askAtOnce(progress) { return report }
       return try settle(fault, progress)
     }
@@ -235,16 +237,6 @@ extension Engine {
     driver.say(payment.state.status.rawValue)
     progress.sayAll(isOutcome: true)
     mirror(payment)
-  }
-
-  /// Returns the fault with the right effect. After a send, effect none needs a proof.
-  private func judged(_ fault: Fault, _ progress: Progress) -> Fault {
-    let isSent = progress.operation.state.name == .sent
-    // If the journal fails after a send, the effect of the request is still unknown.
-    let isUnwritten = fault.kind == .state || fault.cause == .leaseLost
-    if isUnwritten, isSent || progress.hasSent { return .unrecorded(fault) }
-    guard isSent, fault.effect == .none, !fault.isProven else { return fault }
-    return fault.afterSending
   }
 
   /// Looks once, before an outcome is reported as unknown; nil if the look decides nothing.

@@ -35,9 +35,9 @@ extension Engine {
         payment = try looked(at: charge, of: payment)
       }
     } catch {
-      let isOpen = known.state.isUnknown || known.attempt?.hasConsent == true
-      guard isOpen, !error.kind.isStop else { throw error }
-      throw error.afterSendingAnyway.forPayment(known)
+      if error.kind.isStop { throw error }
+      if known.state.isUnknown { throw error.lost.forPayment(known) }
+      throw known.attempt?.hasConsent == true ? error.unwatched : error
     }
     return payment
   }

@@ -229,7 +229,7 @@ extension Fault {
     _ operation: Operation,
     because fault: Fault
   ) -> Fault {
-    if fault.kind.isStop { return fault.afterSendingAnyway }
+    if fault.kind.isStop { return fault.lost }
     // Nothing was asked, and a retry would give the same answer.
     if fault.kind == .refused || fault.kind == .state { return fault }
     var unknown = stillUnknown(payment, operation, fault.message)

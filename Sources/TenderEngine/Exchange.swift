@@ -90,10 +90,10 @@ package protocol HTTPExchange: Sendable {
   /// Sends a request and waits for the answer, with any status.
   ///
   /// A request that can move money needs a permit, and uses it up. It gets a new connection. If a server
-  /// closes a reused connection after a POST, libcurl would send the request again. Throws `not_sent` (effect
-  /// none) if no byte left. Any other fault has effect unknown, and its code names the reason: `no_answer`,
-  /// `connection_closed`, `answer_too_large` or `unreadable_answer`. The adapter narrows the effect, because
-  /// it knows what the request can do.
+  /// closes a reused connection after a POST, libcurl would send the request again. If no byte left, the
+  /// permit is given back. Throws `not_sent` then, or the signal. The code of any other fault names the
+  /// reason: `no_answer`, `connection_closed`, `answer_too_large` or `unreadable_answer`. No fault of a
+  /// transport says what the request did: the engine decides it by the permit.
   func send(
     _ request: HTTPRequest,
     _ permit: SendPermit?,
@@ -139,9 +139,9 @@ package enum SocketMessage: Sendable, Hashable {
 package protocol MessageSocket: AnyObject {
   /// Sends a text message. One that can move money needs a permit, and uses it up.
   ///
-  /// Throws `not_sent` if the connection was closed before any byte left, else effect unknown.
+  /// Throws `not_sent` and gives the permit back if the connection was closed before any byte left.
   func send(_ text: String, _ permit: SendPermit?, by deadline: Deadline) throws(Fault)
-  /// Waits for the next message. Throws with effect unknown, as `HTTPExchange.send` does.
+  /// Waits for the next message. Throws as `HTTPExchange.send` does.
   func receive(by deadline: Deadline) throws(Fault) -> SocketMessage
   /// Whether the server has not closed the connection, as far as its bytes have arrived.
   var isOpen: Bool { get }

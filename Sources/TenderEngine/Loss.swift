@@ -1,15 +1,11 @@
 package import TenderModel
 
-/// The meaning of a failure after a request that can move money was sent. No other place decides it.
+/// The meaning of a failure after a request that can move money was sent.
 extension Fault {
   /// The same failure, after a request that can move money may have left. Its effect is unknown.
   ///
-  /// A fault `notSent` is proof that nothing left, and stays as it is. The provider's answer stays in
-  /// `result`.
-  package var afterSending: Fault { kind == .notSent ? self : afterSendingAnyway }
-
-  /// Like `afterSending`, if an earlier try was sent. Then a `notSent` of the last try proves nothing.
-  package var afterSendingAnyway: Fault {
+  /// The provider's answer stays in `result`.
+  var lost: Fault {
     if kind == .unknown, effect == .unknown { return self }
     if kind.isStop {
       return .stopped(by: kind, effect: .unknown, underWay: "an effecting request was under way")
@@ -26,9 +22,8 @@ extension Fault {
   }
 
   /// The same failure of a look-up, while the bank continues an accepted payment. Its result is unknown.
-  package var unwatched: Fault {
-    guard effect == .none else { return self }
-    return Fault(
+  var unwatched: Fault {
+    Fault(
       .unknown,
       effect: .unknown,
       code: "outcome_unknown",
@@ -38,12 +33,8 @@ extension Fault {
     )
   }
 
-  /// The same failure, for a request that cannot move money.
-  package var withoutEffect: Fault {
-    var fault = self
-    fault.effect = .none
-    return fault
-  }
+  /// Whether this program or its operator ended the run, and nothing at the provider.
+  var isOwn: Bool { [.usage, .pending, .refused].contains(kind) || kind.isStop }
 
   /// The same failure, marked as a refusal that proves that nothing was executed.
   ///

@@ -18,6 +18,10 @@ package final class Progress {
   private(set) var warning: Fault?
   private let driver: Driver
   private let interruption: any Interruption
+  /// The permits since the last result.
+  private var permits: [SendPermit] = []
+  /// Who can go on with the payer's flow.
+  package var hands = Hands.own
   /// The state before `sent`. A lost request that provably did nothing returns to it.
   private(set) var before: Operation.State
 
@@ -35,6 +39,19 @@ package final class Progress {
   }
 
   private var journal: any Journal { driver.journal }
+
+  /// Who can go on with a payer's flow while no process watches it.
+  package enum Hands {
+    /// The flow stands until this program answers.
+    case own
+    /// The payer was sent to the bank, or may have begun.
+    case payers
+    /// The payer has finished, and the bank goes on.
+    case banks
+  }
+
+  /// Whether a request of this run may have left, and no result or refusal is known that ends it.
+  package var isUnderWay: Bool { operation.isUnknown && permits.contains(where: \.isOpen) }
 
   package var operation: Operation {
     payment[sequence] ?? Operation(.charge, at: 0)
@@ -105,6 +122,7 @@ package final class Progress {
     try replace(next, note("sent"))
     driver.say("sent")
     hasSent = true
+    if !isStoppable { permits.append(.spent) }
     sayAll()
     try journal.window?.check()
   }
@@ -115,9 +133,11 @@ package final class Progress {
   /// `not_sent` if the journal's window has ended.
   package func permit() throws(Fault) -> SendPermit {
     guard operation.state.name == .sent, payment.changed.isEmpty else {
-      throw .bug("a request that can move money would be sent without being recorded").proven
+      throw .bug("a request that can move money would be sent without being recorded")
     }
-    return SendPermit(journal.window)
+    let permit = SendPermit(journal.window)
+    permits.append(permit)
+    return permit
   }
 
   /// Writes durably the current result of an operation that continues.
@@ -126,6 +146,7 @@ package final class Progress {
   package func record(_ outcome: Outcome, note: String) throws(Fault) {
     try replace(try driver.applied(outcome, .answer, payment, sequence), note)
     before = operation.state
+    permits = []
   }
 
   /// Applies the current result of an operation that continues. The next write records it.
@@ -136,6 +157,7 @@ package final class Progress {
     payment = try driver.applied(outcome, .answer, payment, sequence)
     before = operation.state
     unwritten = note
+    permits = []
   }
 
   /// Returns the note of a write that includes applied results.

@@ -1,6 +1,8 @@
 extension Fault {
   /// The cause of a fault, where the program decides something by it. Codes and messages are for users.
   package enum Cause: Sendable {
+    /// The acquirer declined a completion or cancellation advice.
+    case adviceDeclined
     /// Another command changed the same attempt first.
     case changedMeanwhile
     case cardNumberInArgument
@@ -14,6 +16,8 @@ extension Fault {
     case inProgress
     /// Another machine took over the reference.
     case leaseLost
+    /// The lease on the reference ended before a request left.
+    case leaseOver
     /// The server of a shared journal does not answer, or does not confirm a commit.
     case journalUnreachable
     case noFields

@@ -206,7 +206,10 @@ extension InProcessSimulator: HTTPExchange {
       body: request.body
     )
     guard let reaction = try handle(simulated) else { return HTTPResponse(status: 404) }
-    guard reaction.end != .unreachable else { throw .unreachable(request.url) }
+    guard reaction.end != .unreachable else {
+      permit?.giveBack()
+      throw .unreachable(request.url)
+    }
     let size = reaction.response?.body.count ?? 0
     let late = reaction.delay + (reaction.rate.map { size * 1000 / $0 } ?? 0)
     guard late <= deadline.remaining, reaction.end != .silence else { throw .noAnswer }
@@ -250,8 +253,8 @@ private final class InProcessSocket: MessageSocket {
   }
 
   func send(_ text: String, _ permit: SendPermit?, by deadline: Deadline) throws(Fault) {
-    try permit?.use()
     guard !isBroken else { throw .unreachable("the simulated socket") }
+    try permit?.use()
     pending += try session.receive(text)
   }
 
@@ -328,7 +331,6 @@ extension Fault {
   fileprivate static var noAnswer: Fault {
     Fault(
       .providerError,
-      effect: .unknown,
       code: "no_answer",
       "no answer within the time for one request"
     )
@@ -337,7 +339,6 @@ extension Fault {
   fileprivate static var dropped: Fault {
     Fault(
       .providerError,
-      effect: .unknown,
       code: "connection_closed",
       cause: .connectionClosed,
       "the connection was closed before an answer"

@@ -65,33 +65,25 @@ struct Advices {
   ) throws(Fault) -> (sale: SaleIdentity, advice: Messages.Advice, amount: Int) {
     let (sale, advice, isRepeated) = try own()
     let amount = progress.operation.amount ?? sale.amount
-    let answer: Gateway.Advised
     do throws(Fault) {
-      answer = try gateway.advise(progress, repetition: isRepeated ? 1 : 0) {
-        header throws(Fault) in
+      try gateway.advise(progress, repetition: isRepeated ? 1 : 0) { header throws(Fault) in
         try gateway.messages.advice(kind, header, advice, sale, amount: amount)
       }
     } catch {
-      // An earlier process may have sent the same advice, and it may have been processed. A refusal without a
-      // trailer may also come after the effect.
-      throw isRepeated || error.cause == .refused
-        ? error.afterSending : error.effect == .none ? error.proven : error
+      guard error.cause == .adviceDeclined else { throw error }
+      var fault = error
+      // An earlier advice without an answer may have been processed. That may be one of an earlier process.
+      let isAlone = error.isProven && !isRepeated
+      fault.effect = isAlone ? .none : .unknown
+      fault.message +=
+        "; "
+        + (isAlone ? consequence : "an earlier one, without an answer, may have been processed")
+      fault.hint = isAlone ? hint() : "ask the acquirer"
+      // The hold stays, and its capture may be accepted later.
+      if kind == .completion { fault.again = .later }
+      throw fault
     }
-    if answer.isApproved { return (sale, advice, amount) }
-    // If an earlier answer was lost, the effect of that advice is not known.
-    let wasSent = isRepeated || answer.wasLost
-    var fault = Fault(
-      .declined,
-      effect: wasSent ? .unknown : .none,
-      code: kind.rawValue + "_declined",
-      "the acquirer answered \(answer.word) to the \(kind.rawValue); "
-        + (wasSent ? "an earlier one, without an answer, may have been processed" : consequence),
-      hint: wasSent ? "ask the acquirer" : hint(),
-      result: ["state": "completed", "response": .string(answer.word)]
-    )
-    // The hold stays, and its capture may be accepted later.
-    if kind == .completion { fault.again = .later }
-    throw fault.proven
+    return (sale, advice, amount)
   }
 
   /// Returns the sale and the operation's advice, and records it as sent. A repetition uses the recorded
@@ -134,10 +126,8 @@ struct Advices {
 
   // MARK: Undoing the attempt
 
-  /// Undoes the sale of this operation. Returns the acquirer's answer.
-  ///
-  /// Throws with effect unknown if there is no answer.
-  func cancel(_ sale: SaleIdentity, reason: String) throws(Fault) -> Gateway.Advised {
+  /// Undoes the sale of this operation. Throws if the acquirer does not approve that.
+  func cancel(_ sale: SaleIdentity, reason: String) throws(Fault) {
     let kept = SalePreparation(progress.operation.preparation?.plain)?.advice
     let advice = kept ?? newAdvice(reason: reason)
     if kept == nil {
@@ -149,7 +139,7 @@ struct Advices {
         guard error.kind == .state else { throw error }
       }
     }
-    return try gateway.advise(progress, repetition: kept == nil ? 0 : 1) { header throws(Fault) in
+    try gateway.advise(progress, repetition: kept == nil ? 0 : 1) { header throws(Fault) in
       try gateway.messages.advice(.cancellation, header, advice, sale, amount: sale.amount)
     }
   }
@@ -181,17 +171,10 @@ struct Advices {
   ///
   /// Throws with effect unknown if the sale is not certainly undone.
   func undo(_ sale: SaleIdentity, reason: String, _ fault: Fault) throws(Fault) {
-    let answer: Gateway.Advised
     do throws(Fault) {
-      answer = try cancel(sale, reason: reason)
+      try cancel(sale, reason: reason)
     } catch {
       throw fault.stillUnknown(progress.payment, error.message)
-    }
-    guard answer.isApproved else {
-      throw fault.stillUnknown(
-        progress.payment,
-        "the acquirer answered \(answer.word) to undoing it"
-      )
     }
   }
 }
@@ -256,13 +239,14 @@ extension Fault {
 
   /// The fault of a sale that stays unknown because it could not be undone.
   fileprivate func stillUnknown(_ payment: Payment, _ why: String) -> Fault {
-    var fault = afterSending
-    fault.kind = .unknown
-    fault.effect = .unknown
-    fault.code = "outcome_unknown"
-    fault.message = "the sale may have been authorised, and could not be undone: \(why)"
-    fault.hint = "to go on undoing it: tender journal resume \(payment.shellReference) --finish"
-    return fault
+    Fault(
+      .unknown,
+      effect: .unknown,
+      code: "outcome_unknown",
+      "the sale may have been authorised, and could not be undone: \(why)",
+      hint: "to go on undoing it: tender journal resume \(payment.shellReference) --finish",
+      result: result
+    )
   }
 }
 

@@ -36,7 +36,7 @@ struct Gateway {
 
   /// Sends a message and returns the body of its answer. A message that can move money needs a permit.
   ///
-  /// Throws a documented error, with effect unknown if the message may have been processed.
+  /// Throws a documented error.
   func exchange(
     _ message: Messages.Message,
     _ permit: SendPermit?,
@@ -64,15 +64,13 @@ struct Gateway {
         by: deadline
       )
     } catch {
-      guard error.kind == .notSent || error.kind == .providerError else {
-        throw error.effect == .unknown && message.kind.isEffecting ? error.afterSending : error
-      }
-      throw Fault.toro(
+      guard error.kind == .notSent || error.kind == .providerError else { throw error }
+      throw .toro(
         .gatewayUnavailable,
         "Toro's gateway: \(error.message)",
         hint: "this request moved no money; try again later",
         reason: error.code
-      ).of(message, isLost: error.effect == .unknown)
+      )
     }
     return try body(of: answer, to: message)
   }
@@ -105,28 +103,28 @@ struct Gateway {
           : "this request moved no money; try again later",
         reason: "HTTP \(answer.status)",
         cause: Self.refusals.contains(answer.status) ? .refused : nil
-      ).of(message, isLost: !Self.refusals.contains(answer.status))
-        .retried(after: answer.retryAfter(context.clock.now))
+      )
+      .retried(after: answer.retryAfter(context.clock.now))
     }
-    guard let document, let root else { throw malformed("no ISO 20022 document", message) }
+    guard let document, let root else { throw malformed("no ISO 20022 document") }
     let expected = message.kind.answers.first { $0.root == root.name }
-    guard let expected else { throw malformed("a \(root.name.prefix(40))", message) }
+    guard let expected else { throw malformed("a \(root.name.prefix(40))") }
     let name = "urn:iso:std:iso:20022:tech:xsd:" + expected.schema
     guard document.namespace.hasPrefix(name + ".") || document.namespace == name else {
-      throw malformed("another namespace than \(expected.schema)", message)
+      throw malformed("another namespace than \(expected.schema)")
     }
     guard root.children.count(where: { $0.name == expected.body }) == 1,
       let bytes = XMLElement.bytes(of: expected.body, at: 2, in: answer.body)
-    else { throw malformed("no \(expected.body)", message) }
+    else { throw malformed("no \(expected.body)") }
     guard try messages.key.fits(root["SctyTrlr"], body: bytes) else {
-      throw malformed("a security trailer that does not fit", message)
+      throw malformed("a security trailer that does not fit")
     }
     try check(root, message)
     guard root.text("Hdr/MsgFctn") == message.answerFunction else {
-      throw malformed("the function of another message", message)
+      throw malformed("the function of another message")
     }
     // Only the signed bytes are read. The rest of the document is not trusted.
-    guard let body = try XMLElement.read(bytes) else { throw malformed("no body", message) }
+    guard let body = try XMLElement.read(bytes) else { throw malformed("no body") }
     try checkTransaction(body, message)
     return body
   }
@@ -157,10 +155,10 @@ struct Gateway {
     let isRejection = root["Rjct"] != nil
     guard let exchange = root.text("Hdr/XchgId") else {
       if isRejection { return }
-      throw malformed("no exchange number", message)
+      throw malformed("no exchange number")
     }
     guard exchange == message.exchange else {
-      throw malformed("the number of another exchange", message)
+      throw malformed("the number of another exchange")
     }
   }
 
@@ -172,93 +170,68 @@ struct Gateway {
     guard body.text("Tx/TxId/TxRef") == subject.reference,
       let time = body.text("Tx/TxId/TxDtTm"),
       Timestamp.read(time) == Timestamp.read(subject.time)
-    else { throw malformed("the reference of another transaction", message) }
+    else { throw malformed("the reference of another transaction") }
     let initiator = body.text("Tx/InitrTxId")
     guard initiator == nil || subject.initiator == nil || initiator == subject.initiator else {
-      throw malformed("the reference of another initiator", message)
+      throw malformed("the reference of another initiator")
     }
     guard [nil, subject.saleReference].contains(body.text("Tx/SaleRefId")) else {
-      throw malformed("the reference of another sale", message)
+      throw malformed("the reference of another sale")
     }
     guard [nil, context.configuration.merchantID].contains(body.text("Envt/Mrchnt/Id/Id")),
       [nil, context.configuration.poiID].contains(body.text("Envt/POI/Id/Id"))
-    else { throw malformed("another merchant or terminal", message) }
+    else { throw malformed("another merchant or terminal") }
   }
 
-  private func malformed(_ what: String, _ message: Messages.Message) -> Fault {
+  private func malformed(_ what: String) -> Fault {
     Fault.toro(
       .malformedResponse,
       "Toro's gateway answered with \(what)",
       hint: "this request moved no money; try again later",
       reason: what
-    ).of(message, isLost: true)
+    )
   }
 
-  /// The acquirer's answer to an advice.
-  struct Advised {
-    /// ISO 20022's `Response9`.
-    let word: String
-    /// Whether an earlier exchange with the same advice may have been processed.
-    let wasLost: Bool
-
-    var isApproved: Bool { word == "APPR" }
-  }
-
-  /// Sends an advice until it is answered or time runs out. Returns the answer's body.
+  /// Sends an advice until it is approved.
   ///
-  /// Each repetition is a new exchange about the same transaction, counted from `repetition` on, with a new
-  /// permit. APPR, DECL and a rejection are answers and end it. Any other result means that the advice was
-  /// not processed yet. DPMG means that the exchange was used before. Then the advice arrived twice and the
-  /// first may have been processed, so it is repeated too. Throws with effect unknown if no answer came.
+  /// Each repetition is a new exchange about the same transaction, counted from `first` on. APPR, DECL and a
+  /// rejection are answers and end it. Any other result means that the advice was not processed yet. DPMG means
+  /// that the exchange was used before. Then the advice arrived twice and the first may have been processed, so
+  /// it is repeated too. Throws a fault with the cause `adviceDeclined` for DECL.
   func advise(
     _ progress: Progress,
     repetition first: Int,
     _ make: (Messages.Header) throws(Fault) -> Messages.Message
-  ) throws(Fault) -> Advised {
+  ) throws(Fault) {
     let deadline = Deadline(in: context.configuration.timeout, on: context.clock)
-    var pause = 500
+    let share = max(context.configuration.timeout / 3, 1000)
     var repetition = first
-    var isOut = false
-    while true {
-      let share = max(context.configuration.timeout / 3, 1000)
+    try context.clock.repeating(progress, within: deadline, every: 500...5000) {
+      permit throws(Fault) in
+      let message = try make(header(repetition: repetition))
+      repetition += 1
+      let limit = Deadline(in: min(share, max(deadline.remaining, 1)), on: context.clock)
       do throws(Fault) {
-        let message = try make(header(repetition: repetition))
-        let body = try exchange(
-          message,
-          progress.permit(),
-          by: Deadline(in: min(share, max(deadline.remaining, 1)), on: context.clock)
-        )
-        let response = body.text("Tx/Rspn") ?? ""
-        if ["APPR", "DECL"].contains(response) { return Advised(word: response, wasLost: isOut) }
-        throw malformed("\(response.prefix(8)) to the \(message.kind.rawValue)", message)
+        let response = try exchange(message, permit, by: limit).text("Tx/Rspn") ?? ""
+        if response == "APPR" { return .answer(()) }
+        let name = message.kind.rawValue
+        guard response == "DECL" else { throw malformed("\(response.prefix(8)) to the \(name)") }
+        throw Fault(
+          .declined,
+          code: name + "_declined",
+          cause: .adviceDeclined,
+          "the acquirer answered DECL to the \(name)",
+          result: ["state": "completed", "response": "DECL"]
+        ).proven
       } catch {
-        let isTwice = error.kind == .rejected && error.result?.text("reason") == "DPMG"
-        isOut = isOut || error.effect == .unknown || isTwice
-        let isNoAnswer =
-          error.effect == .unknown || error.kind == .providerError
-          || error.kind == .notSent || isTwice
+        let reason = error.result?.text("reason")
         // If credentials are refused, a retry is refused too.
-        let isForGood = error.result?.text("reason") == "HTTP 401"
-        guard isNoAnswer, !isForGood, !error.kind.isStop,
-          pause < deadline.remaining
-        else { throw isOut ? error.afterSendingAnyway : error }
-        do throws(Fault) {
-          try context.clock.pause(milliseconds: pause)
-        } catch let signal {
-          throw isOut ? error.afterSendingAnyway : signal
+        guard error.kind == .providerError || reason == "DPMG", reason != "HTTP 401" else {
+          throw error
         }
-        pause = min(pause * 2, 5000)
-        repetition += 1
+        return .again(error)
       }
     }
-  }
-}
-
-extension Fault {
-  /// The failure of a message. Its effect is unknown if the message may have been processed and can move
-  /// money.
-  fileprivate func of(_ message: Messages.Message, isLost: Bool) -> Fault {
-    isLost && message.kind.isEffecting ? afterSending : proven
   }
 }
 

@@ -46,7 +46,7 @@ final class SaleRunner {
 
   /// Runs the sale to its end.
   ///
-  /// Throws a documented error, with effect unknown if the acquirer may have acted.
+  /// Throws a documented error.
   func run() throws(Fault) -> Outcome {
     defer { link?.close() }
     let end: ReaderSession.End
@@ -208,7 +208,7 @@ final class SaleRunner {
           .malformedResponse,
           "Toro's gateway answered what makes no sense for this sale",
           reason: "an answer that does not fit the sale"
-        ).afterSending
+        )
       }
       self.answer = answer
       keepWhole(answer.recipient)
@@ -233,9 +233,8 @@ final class SaleRunner {
 
   /// Handles a failure before anything else. It is reported after the reader is released.
   private func recovered(_ error: Fault) -> ReaderSession.Lost {
-    guard error.effect == .unknown else {
-      return .failure(progress.hasSent && error.cause == .refused ? proven(error) : error)
-    }
+    guard progress.isUnderWay else { return .failure(error) }
+    if error.cause == .refused { return .failure(undone(error)) }
     var lost = error
     if error.kind.isStop || context.interruption.kind != nil {
       // The signal was handled. It must not stop the undoing; another one does.
@@ -245,7 +244,7 @@ final class SaleRunner {
           .operatorCancelled,
           "stopped while the acquirer was asked",
           reason: "stopped while the acquirer was asked"
-        ).afterSending
+        )
     }
     // This comes first: a cardholder must not be charged for a sale that the till does not know.
     return .init { () throws(Fault) in try advices.lost(sale, lost) }
@@ -254,9 +253,8 @@ final class SaleRunner {
   /// Undoes a refused sale. A refusal without a signature may come after the effect.
   ///
   /// If the acquirer confirms the undoing, the refusal is the outcome. Otherwise the sale is unknown.
-  private func proven(_ refusal: Fault) -> Fault {
-    let isUndone = (try? advices.cancel(sale, reason: "TIMO"))?.isApproved == true
-    return isUndone ? refusal : refusal.afterSending
+  private func undone(_ refusal: Fault) -> Fault {
+    (try? advices.cancel(sale, reason: "TIMO")) == nil ? refusal : refusal.proven
   }
 
   /// Exempts an identifier of the acquirer that only looks like a card number.
@@ -302,8 +300,7 @@ extension SaleRunner {
     case .released(.success(let outcome)): return outcome
     case .released(.failure(let fault)):
       progress.enter(TransactionState.failed.rawValue)
-      // A refusal without proof was already undone, or is unknown.
-      throw fault.effect == .none ? fault.proven : fault
+      throw fault
     case .refusedByCard:
       try undo(reason: "CDCL", .toro(.transactionError, "the card declined"))
       return declinedByCard()

@@ -34,8 +34,6 @@ final class Client: Sendable {
     var kind = Payment.Kind.payment
     /// Whether the resource was made, so that a 404 only means that the provider does not know it yet.
     var isMade = false
-
-    var isEffecting: Bool { progress != nil }
   }
 
   /// Sends a write. Without a key, a new one is generated.
@@ -97,8 +95,7 @@ final class Client: Sendable {
 
   /// Sends a request, with retries while there is time, and returns the answer.
   ///
-  /// A retry is harmless, because the request is a read or has an idempotency key. Each retry has a new
-  /// permit. Throws with effect unknown if a request that can move money may have been executed.
+  /// A retry is harmless, because the request is a read or has an idempotency key.
   private func send(_ call: Call) throws(Fault) -> Answer {
     let deadline = Deadline(in: configuration.timeout, on: context.clock)
     // Pauses before retries are a wait, which --wait limits.
@@ -106,95 +103,53 @@ final class Client: Sendable {
       in: min(configuration.timeout, context.options.patience),
       on: context.clock
     )
-    var pause = 500
-    var wasLost = false
-    var isFresh = false
-    while true {
-      let (request, isOwn, permit) = try prepare(call, fresh: isFresh, wasLost: wasLost)
-      let answer: HTTPResponse
-      do throws(Fault) {
-        answer = try context.http.send(request, permit, by: deadline)
-      } catch {
-        if error.kind.isStop || error.kind == .usage {
-          let mayBeDone = call.isEffecting && (wasLost || error.effect == .unknown)
-          throw mayBeDone ? error.afterSendingAnyway : error.withoutEffect.proven
-        }
-        let isLost = error.effect == .unknown
-        wasLost = wasLost || isLost
-        if isLost, error.cause == .connectionClosed, pause < patience.remaining {
-          try wait(&pause, mayBeDone: call.isEffecting)
-          continue
-        }
-        let fault = Fault.connectionIssues(error)
-        throw call.isEffecting && wasLost ? fault.afterSendingAnyway : fault.proven
-      }
-      let body =
-        answer.body.isEmpty ? [:] : JSONReader.read(answer.body, duplicates: .refused)?.object
-      let traceID = body?.text("trace_id") ?? answer.fields["tl-trace-id"]
-      if (200..<300).contains(answer.status) {
-        if !isOwn { hasTokenWorked.store(true, ordering: .relaxed) }
-        if let body { return Answer(status: answer.status, body: body, traceID: traceID) }
-        let fault = Fault.unexpectedBehaviour("an answer that is no JSON object", traceID: traceID)
-        throw call.isEffecting ? fault.afterSending : fault
-      }
-      let problem = Problem(answer.status, body ?? [:])
-      // Another request with this key is in progress, and may be executed although this one is not.
-      let isAtWork = problem.fragment == "idempotency-key-concurrency-conflict"
-      let isBusy =
-        answer.status == 429 || answer.status >= 500
-        || problem.fragment?.hasSuffix("concurrency-conflict") == true
-        || answer.fields["tl-should-retry"]?.lowercased() == "true"
-      if isBusy, pause < patience.remaining, pause <= 2000 {
-        wasLost = wasLost || answer.status >= 500 || isAtWork
-        try wait(&pause, mayBeDone: call.isEffecting && wasLost)
-        continue
-      }
-      if answer.status == 401, !isFresh, isOwn || forget(call.credential) {
-        // The token may have expired. A request that was refused for that was not executed.
-        isFresh = true
-        continue
-      }
-      let fault = Fault.answer(
-        answer.status,
-        body ?? [:],
-        traceID: traceID,
-        call.kind,
-        isMade: call.isMade
-      ).retried(after: answer.retryAfter(context.clock.now))
-      // Only a plain refusal counts. After a lost answer, a later refusal proves nothing about it.
-      let isNo = Self.refusals.contains(answer.status) && body?["id"] == nil && !isAtWork
-      let isOpen = wasLost || !isNo
-      throw call.isEffecting && isOpen ? fault.afterSending : fault.proven
-    }
-  }
-
-  /// Waits before a retry, twice as long each time.
-  ///
-  /// A signal during the wait proves nothing about an earlier try: with `mayBeDone` its effect is unknown.
-  private func wait(_ pause: inout Int, mayBeDone: Bool) throws(Fault) {
-    do throws(Fault) {
-      try context.clock.pause(milliseconds: pause)
-    } catch {
-      throw mayBeDone ? error.afterSendingAnyway : error
-    }
-    pause *= 2
-  }
-
-  /// Returns the request with its credential, whether the credential is the client's own, and the permit.
-  ///
-  /// Without them nothing is sent, which proves nothing about an earlier try.
-  private func prepare(
-    _ call: Call,
-    fresh: Bool,
-    wasLost: Bool
-  ) throws(Fault) -> (HTTPRequest, isOwn: Bool, SendPermit?) {
-    do throws(Fault) {
-      let (token, isOwn) = try authorization(call.credential, fresh: fresh)
+    return try context.clock.repeating(call.progress, within: patience, every: 500...Int.max) {
+      permit throws(Fault) in
+      let (token, isOwn) = try authorization(call.credential)
       let request = try request(call, bearer: token, isOwn: isOwn)
-      return (request, isOwn, try call.progress?.permit())
-    } catch {
-      throw call.isEffecting && wasLost ? error.afterSendingAnyway : error.proven
+      let response: HTTPResponse
+      do throws(Fault) {
+        response = try context.http.send(request, permit, by: deadline)
+      } catch {
+        if error.kind.isStop || error.kind == .usage { throw error }
+        let fault = Fault.connectionIssues(error)
+        guard error.kind != .notSent, error.cause == .connectionClosed else { throw fault }
+        return .again(fault)
+      }
+      if (200..<300).contains(response.status), !isOwn {
+        hasTokenWorked.store(true, ordering: .relaxed)
+      }
+      return try read(response, to: call)
     }
+  }
+
+  /// Returns the answer that a response carries, or what a retry may change.
+  private func read(_ response: HTTPResponse, to call: Call) throws(Fault) -> Try<Answer> {
+    let status = response.status
+    let body =
+      response.body.isEmpty ? [:] : JSONReader.read(response.body, duplicates: .refused)?.object
+    let traceID = body?.text("trace_id") ?? response.fields["tl-trace-id"]
+    if (200..<300).contains(status) {
+      if let body { return .answer(Answer(status: status, body: body, traceID: traceID)) }
+      throw .unexpectedBehaviour("an answer that is no JSON object", traceID: traceID)
+    }
+    let problem = Problem(status, body ?? [:])
+    var fault = Fault.answer(status, body ?? [:], traceID: traceID, call.kind, isMade: call.isMade)
+      .retried(after: response.retryAfter(context.clock.now))
+    // Another request with this key may be in progress, and may be executed although this one is not.
+    if Self.refusals.contains(status), body?["id"] == nil,
+      problem.fragment != "idempotency-key-concurrency-conflict"
+    {
+      fault = fault.proven
+    }
+    if status == 429 || status >= 500 || problem.fragment?.hasSuffix("concurrency-conflict") == true
+      || response.fields["tl-should-retry"]?.lowercased() == "true"
+    {
+      return .again(fault, longest: 2000)
+    }
+    // The token may have expired. A request that was refused for that was not executed.
+    if status == 401, forget(call.credential) { return .atOnce(fault) }
+    throw fault
   }
 
   private func request(_ call: Call, bearer: String?, isOwn: Bool) throws(Fault) -> HTTPRequest {
@@ -229,31 +184,40 @@ final class Client: Sendable {
 
   /// Returns the bearer token of a credential, and whether it is the client's own.
   private func authorization(
-    _ credential: Credential,
-    fresh: Bool
+    _ credential: Credential
   ) throws(Fault) -> (token: String?, isOwn: Bool) {
     switch credential {
     case .nobody: return (nil, false)
-    case .client(let scope): return (try accessToken(scope, fresh: fresh), true)
+    case .client(let scope): return (try accessToken(scope), true)
     case .resource(let id, let kind):
       if let token = made.withLock({ $0[id] }) { return (token, false) }
       if let token = configuration.resourceToken, !isTokenOver.load(ordering: .relaxed) {
         return (token.revealed, false)
       }
-      return (try accessToken(Scopes.of(kind), fresh: fresh), true)
+      return (try accessToken(Scopes.of(kind)), true)
     }
   }
 
-  /// Forgets the resource token from a creation of this run, if the client's own token can replace it.
+  /// Forgets the refused token of a credential, if another one can replace it.
   ///
   /// A resource token expires after 15 minutes, and the payer may take as long.
   private func forget(_ credential: Credential) -> Bool {
-    guard case .resource(let id, _) = credential, configuration.hasClient, configuration.hasKey
-    else { return false }
-    if made.withLock({ $0.removeValue(forKey: id) }) != nil { return true }
-    // A configured token that never worked is wrong; one that worked may have expired.
-    return configuration.resourceToken != nil && hasTokenWorked.load(ordering: .relaxed)
-      && isTokenOver.exchange(true, ordering: .relaxed) == false
+    switch credential {
+    case .nobody: return false
+    case .client(let scope):
+      context.tokens.forget(name(of: scope))
+      return true
+    case .resource(let id, let kind):
+      guard usesClient(for: id) || isTokenOver.load(ordering: .relaxed) else {
+        guard configuration.hasClient, configuration.hasKey else { return false }
+        if made.withLock({ $0.removeValue(forKey: id) }) != nil { return true }
+        // A configured token that never worked is wrong; one that worked may have expired.
+        return hasTokenWorked.load(ordering: .relaxed)
+          && isTokenOver.exchange(true, ordering: .relaxed) == false
+      }
+      context.tokens.forget(name(of: Scopes.of(kind)))
+      return true
+    }
   }
 
   /// Returns whether a request about a resource would use the client's own token.
@@ -261,12 +225,17 @@ final class Client: Sendable {
     made.withLock { $0[id] } == nil && configuration.resourceToken == nil
   }
 
+  /// The name under which the client's token for a scope is cached.
+  private func name(of scope: String) -> String {
+    "\(configuration.clientID ?? "") \(configuration.authURL) \(configuration.scope ?? scope)"
+  }
+
   /// Returns an access token by client credentials (README, 1.2). It is cached until shortly before it
   /// expires.
-  private func accessToken(_ scope: String, fresh: Bool) throws(Fault) -> String {
+  private func accessToken(_ scope: String) throws(Fault) -> String {
+    let name = name(of: scope)
     let scope = configuration.scope ?? scope
-    let name = "\(configuration.clientID ?? "") \(configuration.authURL) \(scope)"
-    if !fresh, let known = context.tokens.token(name, at: context.clock.now) {
+    if let known = context.tokens.token(name, at: context.clock.now) {
       context.redactor.learn(known)
       return known
     }
@@ -297,60 +266,55 @@ final class Client: Sendable {
   }
 
   private func sendForToken(_ body: [UInt8]) throws(Fault) -> JSONObject {
+    let request = HTTPRequest(
+      method: .post,
+      url: configuration.authURL + "/connect/token",
+      fields: [
+        HTTPRequest.Field("Content-Type", "application/json; charset=UTF-8"),
+        HTTPRequest.Field("Accept", "application/json"),
+      ],
+      body: body
+    )
     let deadline = Deadline(in: configuration.timeout, on: context.clock)
-    var pause = 500
-    while true {
-      let answer: HTTPResponse
+    return try context.clock.repeating(nil, within: deadline, every: 500...Int.max) {
+      _ throws(Fault) in
+      let response: HTTPResponse
       do throws(Fault) {
-        answer = try context.http.send(
-          HTTPRequest(
-            method: .post,
-            url: configuration.authURL + "/connect/token",
-            fields: [
-              HTTPRequest.Field("Content-Type", "application/json; charset=UTF-8"),
-              HTTPRequest.Field("Accept", "application/json"),
-            ],
-            body: body
-          ),
-          by: deadline
-        )
+        response = try context.http.send(request, by: deadline)
       } catch {
-        guard error.kind == .notSent || error.kind == .providerError else {
-          throw error.withoutEffect
-        }
+        guard error.kind == .notSent || error.kind == .providerError else { throw error }
         throw .connectionIssues(error)
       }
-      let object =
-        answer.body.isEmpty ? [:] : JSONReader.read(answer.body, duplicates: .refused)?.object
-      if answer.status == 200, let object { return object }
-      let isBusy = answer.status == 429 || answer.status >= 500
-      if isBusy, pause < deadline.remaining, pause <= 2000 {
-        try wait(&pause, mayBeDone: false)
-        continue
-      }
-      if isBusy {
-        throw Fault.answer(answer.status, object ?? [:], traceID: answer.traceID, .payment)
-          .retried(after: answer.retryAfter(context.clock.now))
-      }
-      guard [400, 401, 403].contains(answer.status) else {
-        throw .unexpectedBehaviour(
-          answer.status == 200
-            ? "the token service answered 200 with a body that is no JSON object"
-            : "the token service answered \(answer.status)",
-          traceID: answer.traceID
-        )
-      }
-      let fault = Fault(
-        .auth,
-        code: "invalid_token",
-        cause: .tokenRefused,
-        "TrueLayer refused the client credentials: \(Problem(answer.status, object ?? [:]).text)",
-        hint: "check TENDER_TRUELAYER_CLIENT_ID and TENDER_TRUELAYER_CLIENT_SECRET, and --env",
-        result: ["error": "invalidToken", "reason": .string(object?.text("error") ?? "refused")]
-      )
-      refusal.withLock { $0 = fault }
-      throw fault
+      return try readToken(response)
     }
+  }
+
+  private func readToken(_ answer: HTTPResponse) throws(Fault) -> Try<JSONObject> {
+    let object =
+      answer.body.isEmpty ? [:] : JSONReader.read(answer.body, duplicates: .refused)?.object
+    if answer.status == 200, let object { return .answer(object) }
+    guard answer.status < 500, answer.status != 429 else {
+      let fault = Fault.answer(answer.status, object ?? [:], traceID: answer.traceID, .payment)
+      return .again(fault.retried(after: answer.retryAfter(context.clock.now)), longest: 2000)
+    }
+    guard [400, 401, 403].contains(answer.status) else {
+      throw .unexpectedBehaviour(
+        answer.status == 200
+          ? "the token service answered 200 with a body that is no JSON object"
+          : "the token service answered \(answer.status)",
+        traceID: answer.traceID
+      )
+    }
+    let fault = Fault(
+      .auth,
+      code: "invalid_token",
+      cause: .tokenRefused,
+      "TrueLayer refused the client credentials: \(Problem(answer.status, object ?? [:]).text)",
+      hint: "check TENDER_TRUELAYER_CLIENT_ID and TENDER_TRUELAYER_CLIENT_SECRET, and --env",
+      result: ["error": "invalidToken", "reason": .string(object?.text("error") ?? "refused")]
+    )
+    refusal.withLock { $0 = fault }
+    throw fault
   }
 
   // MARK: Payments and mandates

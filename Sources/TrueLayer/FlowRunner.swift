@@ -30,6 +30,7 @@ struct FlowRunner {
     announce(current, after: nil)
     while true {
       let before = current
+      progress.hands = hands(on: current, isGiven: isGiven, isShown: isShown)
       do throws(Fault) {
         switch try flow.receive(current) {
         case .start: current = try start(current)
@@ -48,6 +49,7 @@ struct FlowRunner {
         case .redirect(let address):
           try show(address, isAwaited: true)
           isShown = true
+          progress.hands = .payers
           current = try awaitPayer(current, patience)
         case .look: current = try awaitPayer(current, patience)
         case .end:
@@ -63,7 +65,7 @@ struct FlowRunner {
           return current.outcome
         }
       } catch {
-        if error.cause == .genericConflict, error.effect == .none, stale < 3,
+        if error.cause == .genericConflict, !progress.isUnderWay, stale < 3,
           let seen = try? look(current.kind, current.id), seen.hasMoved(from: before)
         {
           // The payer, or an earlier process that ended, answered this step first.
@@ -71,8 +73,8 @@ struct FlowRunner {
           current = seen
           continue
         }
-        guard error.kind == .interrupted || error.kind == .cancelled, error.effect == .none else {
-          throw unwatched(error, current, isGiven: isGiven, isShown: isShown)
+        guard error.kind == .interrupted || error.kind == .cancelled, !progress.isUnderWay else {
+          throw error
         }
         return try giveUp(current)
       }
@@ -80,28 +82,20 @@ struct FlowRunner {
     }
   }
 
-  /// Returns the meaning of a failure if the bank may execute the payment while no process watches it.
+  /// Returns who can go on with the flow while no process watches it.
   ///
   /// `isGiven`: a consent or form was accepted, or an earlier run began. `isShown`: the payer was sent to the
   /// bank.
-  private func unwatched(
-    _ fault: Fault,
-    _ resource: Resource,
-    isGiven: Bool,
-    isShown: Bool
-  ) -> Fault {
-    let isOurs: Set<Fault.Kind> = [.usage, .pending, .refused, .interrupted, .terminated, .hungUp]
-    return switch (resource.status, resource.next) {
-    case ("authorizing", nil), ("authorizing", .wait): fault.unwatched
+  private func hands(on resource: Resource, isGiven: Bool, isShown: Bool) -> Progress.Hands {
+    switch (resource.status, resource.next) {
+    case ("authorizing", nil), ("authorizing", .wait): .banks
     // The payer may have authorized it since the last look.
-    case ("authorizing", .redirect):
-      !isShown || isOurs.contains(fault.kind) ? fault : fault.unwatched
+    case ("authorizing", .redirect): isShown ? .payers : .own
     // A state before the one that was seen is an older one: the look lags.
-    case ("authorization_required", _):
-      !isGiven || isOurs.contains(fault.kind) ? fault : fault.unwatched
+    case ("authorization_required", _): isGiven ? .payers : .own
     // The payer cannot continue without an answer from this process.
-    case ("authorizing", _), ("attempt_failed", _): fault
-    default: isGiven ? fault.unwatched : fault
+    case ("authorizing", _), ("attempt_failed", _): .own
+    default: isGiven ? .banks : .own
     }
   }
 
@@ -125,13 +119,9 @@ struct FlowRunner {
   ///
   /// Such an answer does not name amount and currency. So an end, or an authorization, counts only once a look
   /// shows it.
-  func confirmed(_ answered: Resource, isEffecting: Bool) throws(Fault) -> Resource {
+  func confirmed(_ answered: Resource) throws(Fault) -> Resource {
     guard answered.isEnd || answered.status == "authorized" else { return answered }
-    do throws(Fault) {
-      return try look(answered.kind, answered.id)
-    } catch {
-      throw isEffecting ? error.afterSendingAnyway : error
-    }
+    return try look(answered.kind, answered.id)
   }
 
   private func start(_ resource: Resource) throws(Fault) -> Resource {
@@ -189,19 +179,13 @@ struct FlowRunner {
       permits,
       about: resource.kind
     )
-    do throws(Fault) {
-      var answered = resource
-      (answered.body, answered.traceID) = (answer.body, answer.traceID)
-      try answered.check(against: progress.payment)
-    } catch {
-      throw permits == nil ? error : error.afterSending
-    }
+    var answered = resource
+    (answered.body, answered.traceID) = (answer.body, answer.traceID)
+    try answered.check(against: progress.payment)
     guard answer.body.text("status") != nil else {
-      let fault = Fault.unexpectedBehaviour("an answer without status", traceID: answer.traceID)
-      throw permits == nil ? fault : fault.afterSending
+      throw .unexpectedBehaviour("an answer without status", traceID: answer.traceID)
     }
-    let next = resource.after(answer.body, traceID: answer.traceID)
-    return try confirmed(next, isEffecting: permits != nil)
+    return try confirmed(resource.after(answer.body, traceID: answer.traceID))
   }
 
   /// Waits for the payer, or for a pause, and then looks.
@@ -243,14 +227,15 @@ struct FlowRunner {
   func giveUp(_ resource: Resource) throws(Fault) -> Outcome {
     context.interruption.acknowledge()
     var ended = resource
+    progress.hands = hands(on: resource, isGiven: true, isShown: true)
     if resource.kind == .payment {
       do throws(Fault) {
         ended = try cancel(resource)
       } catch {
         // The payment continued meanwhile, so its current state is the answer.
-        guard error.kind == .conflict, error.effect == .none,
+        guard error.kind == .conflict, !progress.isUnderWay,
           let seen = try? look(resource.kind, resource.id), !seen.isOpen
-        else { throw unwatched(error, resource, isGiven: true, isShown: true) }
+        else { throw error }
         ended = seen
       }
       if ended.shownStatus != .cancelled {
@@ -273,7 +258,7 @@ struct FlowRunner {
 
   /// Cancels a payment (README, 8.1) and looks at it. Only the look counts, not the answer.
   ///
-  /// Throws with effect unknown if no look succeeds.
+  /// Throws if no look succeeds.
   func cancel(_ resource: Resource, key: String? = nil) throws(Fault) -> Resource {
     try progress.willSend()
     _ = try client.post(
@@ -285,7 +270,7 @@ struct FlowRunner {
     )
     // The cancellation was accepted. It may take a moment until the payment shows it.
     guard let seen = lookAfterwards(resource, until: { !$0.isOpen }) else {
-      throw Fault.unexpectedBehaviour("a cancellation that cannot be looked at").afterSending
+      throw .unexpectedBehaviour("a cancellation that cannot be looked at")
     }
     return seen
   }

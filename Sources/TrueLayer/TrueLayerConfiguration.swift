@@ -87,6 +87,8 @@ final class AccessTokens: Sendable {
   func keep(_ token: String, _ name: String, until: Int) {
     known.withLock { $0[name] = (token, until) }
   }
+
+  func forget(_ name: String) { known.withLock { $0[name] = nil } }
 }
 
 /// Answers the questions of a flow that the options leave open. It asks a person at a terminal if there is

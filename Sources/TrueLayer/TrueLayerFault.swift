@@ -75,7 +75,7 @@ extension Fault {
     )
   }
 
-  /// There was no connection or no answer. The effect depends on whether anything was sent.
+  /// There was no connection or no answer.
   static func connectionIssues(_ fault: Fault) -> Fault {
     var shown = fault
     shown.result = result("connectionIssues")
@@ -86,7 +86,6 @@ extension Fault {
       shown.code = "connection_issues"
       shown.hint = "try again later"
     }
-    shown.effect = .none
     return shown
   }
 

@@ -11,7 +11,7 @@ extension TrueLayerProvider {
       let seen = try runner(progress).cancel(known, key: progress.operation.key)
       return try seen.cancelled
     } catch {
-      guard error.cause == .genericConflict, error.effect == .none else { throw error }
+      guard error.cause == .genericConflict, !progress.isUnderWay else { throw error }
       let resource = try runner(progress).look(.payment, id)
       guard !resource.isOpen else { throw error }
       return try resource.cancelled
@@ -37,11 +37,11 @@ extension TrueLayerProvider {
     if let seen, seen.status == "revoked" { return seen.withdrawn }
     // 204 is the documented success (README, 8.2). Any other status is not.
     guard answer.status == 204 else {
-      throw Fault.unexpectedBehaviour("the revocation was answered \(answer.status)").afterSending
+      throw .unexpectedBehaviour("the revocation was answered \(answer.status)")
     }
     // The revocation was accepted. Only the mandate shows that it was made.
     guard let seen else {
-      throw Fault.unexpectedBehaviour("a revocation that cannot be looked at").afterSending
+      throw .unexpectedBehaviour("a revocation that cannot be looked at")
     }
     throw Fault.cancelPending(seen).proven
   }
@@ -51,7 +51,11 @@ extension TrueLayerProvider {
     let reference = progress.payment.reference
     let statement = try Creation.statement(request.statement, orFrom: reference.text)
     // Only a settled payment can be refunded. Before that, the bank still works on it.
-    guard progress.attempt.state.name == .succeeded else { throw .nothingToRefund(progress.payment) }
+    guard progress.attempt.state.name == .succeeded else {
+      var fault = Fault.nothingToRefund(progress.payment)
+      if progress.attempt.hasConsent { fault.cause = .genericConflict }
+      throw fault
+    }
     let body: JSONObject = [
       "amount_in_minor": progress.operation.amount?.json, "reference": .string(statement),
       "metadata": request.reason.map { ["reason": .string($0)] },
@@ -79,17 +83,17 @@ extension TrueLayerProvider {
     let scope = Client.Credential.client(Scopes.payments)
     let answer = try client.post(path, Array(body.utf8), key: key, scope, progress)
     guard let id = answer.body.text("id"), ResourceID.isSafe(id) else {
-      throw Fault.unexpectedBehaviour("a refund without id", traceID: answer.traceID).afterSending
+      throw .unexpectedBehaviour("a refund without id", traceID: answer.traceID)
     }
     // The refund's state is read by another request, which may fail or lag behind.
     for pause in [500, 0] {
       do throws(Fault) {
         return try look(atRefund: id, progress)
       } catch {
-        if error.kind.isStop { throw error.afterSendingAnyway }
+        if error.kind.isStop { throw error }
         guard error.kind == .notFound || error.cause == .unclear else { break }
         // The payment has no such refund, so the id belongs to another request.
-        if pause == 0 { throw error.afterSending }
+        if pause == 0 { throw error }
         try context.clock.pause(milliseconds: pause)
       }
     }
@@ -224,11 +228,13 @@ extension Fault {
   }
 
   fileprivate static func notRevocable(_ resource: Resource) -> Fault {
-    notAllowed(
+    var fault = notAllowed(
       code: "mandate_not_authorized",
       "the mandate is \(resource.status): only an authorized one can be revoked",
       hint: resource.isOpen ? "it expires by itself, 15 minutes after its creation" : nil
     )
+    if resource.isOpen { fault.cause = .genericConflict }
+    return fault
   }
 
   static func nothingToRefund(_ payment: Payment) -> Fault {

@@ -126,7 +126,7 @@ package struct TrueLayerProvider: Provider {
     do throws(Fault) {
       return try create(Array(body.utf8), progress).outcome
     } catch {
-      guard error.kind == .rejected, error.effect == .none, age > Self.lifetime else { throw error }
+      guard error.kind == .rejected, error.isProven, age > Self.lifetime else { throw error }
       // The payer cannot have authorized it.
       let fault = Fault.neverAuthorized(error, progress.payment.kind)
       return Outcome(status: .expired, result: fault.result ?? [:], fault: fault)
@@ -171,13 +171,9 @@ package struct TrueLayerProvider: Provider {
       try returned.check(kind, id)
       if !returned.namesResource { try forward(returned, kind, id) }
     }
-    let resource: Resource
-    do throws(Fault) {
-      resource = try runner(progress).look(kind, id)
-    } catch {
-      // The return address was passed on, so the payment may be paid now.
-      throw returned == nil ? error : error.afterSendingAnyway
-    }
+    // The return address was passed on, so the payment may be paid now.
+    if returned != nil { progress.hands = .banks }
+    let resource = try runner(progress).look(kind, id)
     if returned?.isGivenUp(kind, id) == true, resource.isOpen {
       return try runner(progress).giveUp(resource)
     }
@@ -273,12 +269,11 @@ package struct TrueLayerProvider: Provider {
     let path = Paths.collection(kind)
     let answer = try client.post(path, body, key: key, .client(scope), progress, about: kind)
     guard let id = answer.body.text("id"), ResourceID.isSafe(id) else {
-      throw Fault.unexpectedBehaviour("an answer without id", traceID: answer.traceID).afterSending
+      throw .unexpectedBehaviour("an answer without id", traceID: answer.traceID)
     }
     if let token = answer.body.text("resource_token") {
       guard Client.isToken(token) else {
-        throw Fault.unexpectedBehaviour("a resource token that is none", traceID: answer.traceID)
-          .afterSending
+        throw .unexpectedBehaviour("a resource token that is none", traceID: answer.traceID)
       }
       client.learn(token: token, of: id)
     }
@@ -288,9 +283,7 @@ package struct TrueLayerProvider: Provider {
     } catch {
       guard isRepeated, let seen = try? runner(progress).look(kind, id), seen.body["id"] != nil,
         seen.currency != nil, kind == .mandate || seen.amount != nil
-      else {
-        throw error.afterSending
-      }
+      else { throw error }
       return seen
     }
     var made = sent
@@ -300,7 +293,7 @@ package struct TrueLayerProvider: Provider {
       made[member.key] = member.value
     }
     let resource = Resource(kind: kind, id: id, body: made, traceID: answer.traceID)
-    return try runner(progress).confirmed(resource, isEffecting: true)
+    return try runner(progress).confirmed(resource)
   }
 
   /// Passes the bank's return address to TrueLayer (direct return; README, 4.6).

@@ -37,7 +37,7 @@ struct JSONRequest: Sendable {
   }
 }
 
-/// Sends requests in JSON, and decides the effect of a failure on money.
+/// Sends requests in JSON, and reads which failures are refusals.
 struct JSONClient: Sendable {
   /// Scheme, host and port.
   var base: String
@@ -52,26 +52,21 @@ struct JSONClient: Sendable {
 
   /// Sends a request. Returns the answer's object; nil for a status 404 of a question.
   ///
-  /// Throws with effect unknown if a request with a permit may have been executed.
+  /// Throws a documented refusal with its proof. The engine decides the effect of any other fault.
   func send(_ request: JSONRequest, _ permit: SendPermit? = nil) throws(Fault) -> JSONObject? {
     var fields = credentials + [HTTPRequest.Field("Accept", "application/json")]
     if request.body != nil { fields.append(HTTPRequest.Field("Content-Type", "application/json")) }
     if let key = request.key { fields.append(HTTPRequest.Field(keyHeader, key)) }
-    let answer: HTTPResponse
-    do throws(Fault) {
-      answer = try http.send(
-        HTTPRequest(
-          method: request.method,
-          url: base + request.path,
-          fields: fields,
-          body: request.body.map { Array(JSONWriter.text($0).utf8) } ?? []
-        ),
-        permit,
-        by: Deadline(in: timeout, on: clock)
-      )
-    } catch {
-      throw permit == nil ? error.withoutEffect : error.afterSending
-    }
+    let answer = try http.send(
+      HTTPRequest(
+        method: request.method,
+        url: base + request.path,
+        fields: fields,
+        body: request.body.map { Array(JSONWriter.text($0).utf8) } ?? []
+      ),
+      permit,
+      by: Deadline(in: timeout, on: clock)
+    )
     if permit == nil, answer.status == 404 { return nil }
     if (200..<300).contains(answer.status), let object = JSONReader.read(answer.body)?.object {
       return object
@@ -84,7 +79,7 @@ struct JSONClient: Sendable {
       hint: isRefusal ? "nothing was done; change the request" : "try again later"
     )
     .retried(after: answer.retryAfter(clock.now))
-    throw permit == nil ? fault : isRefusal ? fault.proven : fault.afterSending
+    throw isRefusal ? fault.proven : fault
   }
 }
 
@@ -109,7 +104,6 @@ extension JSONProvider {
     let answer = try client.send(request, try progress.permit())
     guard let outcome = answer.flatMap({ outcome($0, for: operation) }) else {
       throw Fault(.providerError, code: "unreadable_answer", "the answer cannot be read")
-        .afterSending
     }
     return outcome
   }

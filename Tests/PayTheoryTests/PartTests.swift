@@ -37,7 +37,9 @@ import Testing
       reversals.withLock { $0.append(body) }
       switch way.withLock({ $0 }) {
       case nil: return try inner.send(request, permit, by: deadline)
-      case .before: throw Self.lost
+      case .before:
+        try permit?.use()
+        throw Self.lost
       case .after:
         _ = try inner.send(request, permit, by: deadline)
         throw Self.lost
@@ -46,7 +48,6 @@ import Testing
 
     static let lost = Fault(
       .providerError,
-      effect: .unknown,
       code: "no_answer",
       "the connection broke"
     )

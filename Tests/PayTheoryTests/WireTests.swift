@@ -314,7 +314,7 @@ private final class ScriptedSocket: MessageSocket {
     Answer(status: 200, body: "<html>", lookUp: 11, effecting: 9),
     Answer(status: 200, body: "{}", lookUp: 11, effecting: 9),
     Answer(status: 200, body: #"{"data":null}"#, lookUp: 11, effecting: 9),
-    // A refusal may come after the effect, unless it refuses the document.
+    // A refusal may come after the effect, unless its code refuses the document.
     Answer(status: 200, body: #"{"errors":[{"message":"no"}]}"#, lookUp: 7, effecting: 9),
     Answer(status: 400, body: #"{"errors":[{"message":"no"}]}"#, lookUp: 7, effecting: 9),
     Answer(status: 409, body: "{}", lookUp: 7, effecting: 9),
@@ -322,38 +322,38 @@ private final class ScriptedSocket: MessageSocket {
       status: 200,
       body: #"{"errors":[{"message":"Unknown argument 'x' on field 'Mutation.y'."}]}"#,
       lookUp: 7,
-      effecting: 7
-    ),
-    // A resolver's own text may begin like a validation error.
-    Answer(
-      status: 200,
-      body: #"{"errors":[{"message":"Field \"charge\" timed out"}]}"#,
-      lookUp: 7,
-      effecting: 9
-    ),
-    Answer(
-      status: 200,
-      body: #"{"errors":[{"message":"Value \"10.00\" was charged twice"}]}"#,
-      lookUp: 7,
       effecting: 9
     ),
     Answer(
       status: 400,
       body: #"{"errors":[{"message":"no","extensions":{"code":"GRAPHQL_PARSE_FAILED"}}]}"#,
       lookUp: 7,
-      effecting: 9
-    ),
-    Answer(
-      status: 400,
-      body: #"{"errors":[{"message":"Syntax Error: Expected Name, found }.","#
-        + #""extensions":{"code":"GRAPHQL_PARSE_FAILED"}}]}"#,
-      lookUp: 7,
       effecting: 7
     ),
     Answer(
       status: 200,
-      body:
-        #"{"errors":[{"message":"Unknown argument 'x' on field 'Mutation.y'."},{"message":"no"}]}"#,
+      body: #"{"data":null,"errors":[{"message":"no","#
+        + #""extensions":{"code":"GRAPHQL_VALIDATION_FAILED"}}]}"#,
+      lookUp: 7,
+      effecting: 7
+    ),
+    Answer(
+      status: 500,
+      body: #"{"errors":[{"message":"no","extensions":{"code":"GRAPHQL_PARSE_FAILED"}}]}"#,
+      lookUp: 11,
+      effecting: 9
+    ),
+    Answer(
+      status: 200,
+      body: #"{"errors":[{"message":"no","path":["createTransaction"],"#
+        + #""extensions":{"code":"GRAPHQL_VALIDATION_FAILED"}}]}"#,
+      lookUp: 7,
+      effecting: 9
+    ),
+    Answer(
+      status: 200,
+      body: #"{"errors":[{"message":"no","extensions":{"code":"GRAPHQL_PARSE_FAILED"}},"#
+        + #"{"message":"no"}]}"#,
       lookUp: 7,
       effecting: 9
     ),
@@ -391,8 +391,8 @@ private final class ScriptedSocket: MessageSocket {
     }
     #expect(charged?.exitStatus == answer.effecting)
     let (requests, permits) = server.seen.withLock { ($0.requests, $0.permits) }
-    // The payment is looked up once, by its reference, after a refusal of the document too.
-    let looks = answer.effecting == 9 || answer.effecting == 7
+    // The payment is looked up once, by its reference, if the result is unknown.
+    let looks = answer.effecting == 9
     #expect(permits == [false, false, true] + (looks ? [false] : []))
     #expect(requests.allSatisfy { $0.url == "https://api.acme.paytheorystudy.com/graphql" })
     #expect(

@@ -13,6 +13,8 @@ final class Scripted: Provider {
     case lost
     /// It fails, before or after it was sent.
     case fail(Fault, sends: Bool)
+    /// The transport uses the permit and gives it back, because no byte left.
+    case givenBack(Fault)
     /// Something else.
     case custom(@Sendable (Progress) throws(Fault) -> Outcome)
 
@@ -125,6 +127,12 @@ final class Scripted: Provider {
       throw Fault(.unknown, effect: .unknown, code: "no_answer", "no answer")
     case .fail(let fault, let sends):
       if sends { try send(progress) }
+      throw fault
+    case .givenBack(let fault):
+      try progress.willSend()
+      let permit = try progress.permit()
+      try permit.use()
+      permit.giveBack()
       throw fault
     case .custom(let body): return try body(progress)
     }

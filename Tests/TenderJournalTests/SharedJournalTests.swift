@@ -123,7 +123,7 @@ final class SharedJournalTests {
     try clock.pause(milliseconds: 100)
     let late = #expect(throws: Fault.self) { try window.check() }
     #expect(late?.code == "lease_over")
-    #expect(late?.isProven == true)
+    #expect(late?.cause == .leaseOver)
     try window.checkLeaving()
     try clock.pause(milliseconds: 200)
     #expect(throws: Fault.self) { try window.checkLeaving() }

@@ -204,7 +204,6 @@ package final class Adversary: HTTPExchange {
 
   private static let lost = Fault(
     .providerError,
-    effect: .unknown,
     code: "connection_broken",
     "the connection broke"
   )

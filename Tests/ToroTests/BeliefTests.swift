@@ -483,6 +483,6 @@ final class StopWhileAsked: HTTPExchange, Interruption, @unchecked Sendable {
     guard !isDone else { return answer }
     isDone = true
     isPressed = true
-    throw .stopped(by: .interrupted, effect: .unknown, underWay: "a request was under way")
+    throw .stopped(by: .interrupted, underWay: "a request was under way")
   }
 }

@@ -320,7 +320,7 @@ final class SilentGateway: HTTPExchange, @unchecked Sendable {
     // The authorization arrives. The message that would undo it does not.
     if isFirst { _ = try inner?.send(request, permit, by: deadline) }
     isFirst = false
-    throw Fault(.providerError, effect: .unknown, code: "no_answer", "no answer")
+    throw Fault(.providerError, code: "no_answer", "no answer")
   }
 }
 

@@ -170,7 +170,6 @@ import Toro
       _ = try processing.send(request, permit, by: deadline)
       throw Fault(
         .providerError,
-        effect: .unknown,
         code: "connection_broken",
         "the connection broke"
       )

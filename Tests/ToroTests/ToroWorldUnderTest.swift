@@ -15,6 +15,8 @@ final class ToroWorld {
   let journal: SQLiteJournal
   let redactor = Redactor()
   let wire = Recorder()
+  /// The clock of the adapter's and the simulator's pauses, if it is not `clock`.
+  var pauses: (any Clock)?
   private let states = States()
 
   final class States: Sendable {
@@ -95,7 +97,7 @@ final class ToroWorld {
     let simulator = try InProcessSimulator(
       SimulatorWorld(
         ledgerPath: folder.path + "/simulator.db",
-        clock: clock,
+        clock: pauses ?? clock,
         randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "sim"),
         options: options,
         providers: [SimulatedToro()]
@@ -114,7 +116,7 @@ final class ToroWorld {
         http: wire,
         devices: devices ?? watching?(own) ?? own,
         attendant: attendant,
-        clock: clock,
+        clock: pauses ?? clock,
         randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "client"),
         interruption: interruption,
         redactor: redactor,

@@ -18,7 +18,7 @@ final class World {
   let states = States()
   /// A journal in front of the real one, if there is one.
   var front: (any Journal)?
-  /// The clock of the adapter's pauses, if it is not `clock`.
+  /// The clock of the adapter's and the simulator's pauses, if it is not `clock`.
   var pauses: (any Clock)?
 
   final class States: Sendable {
@@ -46,6 +46,7 @@ final class World {
     scenario: String? = nil,
     fault: String? = nil,
     listens: Bool = true,
+    interruption: any Interruption = NeverInterrupted(),
     change: (inout FlowOptions, inout TrueLayerConfiguration) -> Void = { _, _ in },
     wrap: (any HTTPExchange) -> any HTTPExchange = { $0 }
   ) throws -> Engine {
@@ -55,13 +56,18 @@ final class World {
     let simulator = try InProcessSimulator(
       SimulatorWorld(
         ledgerPath: folder.path + "/simulator.db",
-        clock: clock,
+        clock: pauses ?? clock,
         randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "sim"),
         options: options,
         providers: [SimulatedTrueLayer()]
       )
     )
-    return engine(over: wrap(simulator), listens: listens, change: change)
+    return engine(
+      over: wrap(simulator),
+      listens: listens,
+      interruption: interruption,
+      change: change
+    )
   }
 
   /// Returns an engine with any HTTP exchange.

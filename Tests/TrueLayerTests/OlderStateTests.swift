@@ -144,6 +144,61 @@ import Testing
     try expectUnknown(world) { _ in }
   }
 
+  /// Refuses every cancellation, because the payer has authorized the payment.
+  private struct RefusingCancels: HTTPExchange {
+    let inner: any HTTPExchange
+
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      guard request.url.hasSuffix("/actions/cancel") else {
+        return try inner.send(request, permit, by: deadline)
+      }
+      try permit?.use()
+      return HTTPResponse(status: 400, body: Array(#"{"type":"x#invalid-state"}"#.utf8))
+    }
+  }
+
+  /// The bank may still pay. So no refusal is the last word until a look shows a state after the consent.
+  @Test(arguments: ["cancel", "refund", "refund 300", "confirm", "transact"])
+  func `every refusal after a consent asks for another look`(_ command: String) throws {
+    let world = try World()
+    _ = try world.engine(listens: false, change: FlowTests.bank).pay(try world.payment("A"))
+    #expect(try world.latest()?.attempt?.hasConsent == true)
+    let order = try world.payment("A")
+    let (whole, part) = (try RefundRequest.test(nil), try RefundRequest.test(300))
+    world.clock.advance(3000)
+    for _ in 0..<2 {
+      let engine = try lagging(world) { RefusingCancels(inner: $0) }
+      let known = try world.latest()
+      var fault: Fault?
+      do throws(Fault) {
+        let report =
+          switch command {
+          case "cancel": try engine.cancel(known, handle: "A")
+          case "refund": try engine.refund(known, handle: "A", whole, idempotencyKey: nil)
+          case "refund 300": try engine.refund(known, handle: "A", part, idempotencyKey: nil)
+          case "confirm": try engine.confirm(known, handle: "A", amount: nil)
+          default: try engine.pay(order)
+          }
+        fault = report.fault
+      } catch {
+        fault = error
+      }
+      let isKnown = command == "cancel" || command.hasPrefix("refund")
+      #expect(fault?.exitStatus == (isKnown ? 8 : 9), "\(fault?.code ?? "")")
+      #expect(fault?.retry == .look)
+      #expect(fault?.code == (isKnown ? "consent_pending" : "outcome_unknown"))
+      world.clock.advance(3000)
+    }
+    // The look catches up.
+    let report = try world.engine(change: FlowTests.bank).pay(order)
+    #expect(report.status == .succeeded)
+    #expect(try world.books("A").made == 1)
+  }
+
   /// The fact belongs to the attempt, and ends with it.
   @Test func `the consent is remembered while the payment is open`() throws {
     let world = try World()

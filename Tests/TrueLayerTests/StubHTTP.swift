@@ -70,8 +70,10 @@ final class StubHTTP: HTTPExchange {
     case .bytes(let status, let body, let fields):
       return HTTPResponse(status: status, body: body, fields: fields)
     case .lost:
-      throw Fault(.providerError, effect: .unknown, code: "no_answer", "no answer")
-    case .unreachable: throw Fault(.notSent, code: "unreachable", "cannot reach it")
+      throw Fault(.providerError, code: "no_answer", "no answer")
+    case .unreachable:
+      permit?.giveBack()
+      throw Fault(.notSent, code: "unreachable", "cannot reach it")
     case nil:
       throw Fault(
         .internal,

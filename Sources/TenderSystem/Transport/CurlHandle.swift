@@ -177,21 +177,24 @@ final class CurlHandle {
     return (code, count)
   }
 
-  /// The fault of a failed transfer: its reason, and whether anything was sent.
+  /// The fault of a failed transfer. If nothing was sent, it gives the permit back.
   ///
   /// `excess` is the limit that the answer exceeded, for the message.
   func fault(_ code: CURLcode, host: String, excess: String? = nil) -> Fault {
-    if let held { return held }
+    if let held {
+      permit?.giveBack()
+      return held
+    }
     let text = excess ?? Self.text(code)
     let connectStatus = number(CURLINFO_HTTP_CONNECTCODE)
     let isRefusedByProxy = connectStatus != 0 && !(200..<300).contains(connectStatus)
     let hasLeft =
       number(CURLINFO_REQUEST_SIZE) > 0 && !isRefusedByProxy
       && !Self.neverLeft.contains(code.rawValue) && !Self.aboutTrust.contains(code.rawValue)
+    if !hasLeft { permit?.giveBack() }
     if let kind = interruption.kind, code == CURLE_ABORTED_BY_CALLBACK {
       return .stopped(
         by: kind,
-        effect: hasLeft ? .unknown : .none,
         underWay: hasLeft ? "a request was under way" : "nothing had left yet"
       )
     }
@@ -219,7 +222,6 @@ final class CurlHandle {
       }
     return Fault(
       .providerError,
-      effect: .unknown,
       code: name,
       cause: cause,
       code == CURLE_OPERATION_TIMEDOUT

@@ -33,31 +33,35 @@ final class CurlStream: ConnectedStream {
       if fault.kind == .providerError {
         fault = Fault(.notSent, code: "unreachable", fault.message)
       }
-      fault.effect = .none
       throw fault
     }
   }
 
-  func send(_ bytes: [UInt8], by deadline: Deadline) throws(Fault) {
+  func send(_ bytes: [UInt8], _ permit: SendPermit?, by deadline: Deadline) throws(Fault) {
     var rest = bytes[...]
-    while !rest.isEmpty {
-      let (code, count) = handle.send(rest)
-      rest.removeFirst(count)
-      if code == CURLE_AGAIN {
-        try wait(for: POLLOUT, by: deadline, hasSent: rest.count < bytes.count)
-      } else if code != CURLE_OK {
-        throw rest.count == bytes.count
-          ? .closed("the connection to \(host) is closed") : .broken("the connection to \(host)")
+    do throws(Fault) {
+      while !rest.isEmpty {
+        let (code, count) = handle.send(rest)
+        rest.removeFirst(count)
+        if code == CURLE_AGAIN {
+          try wait(for: POLLOUT, by: deadline)
+        } else if code != CURLE_OK {
+          throw rest.count == bytes.count
+            ? .closed("the connection to \(host) is closed") : .broken("the connection to \(host)")
+        }
       }
+    } catch {
+      if rest.count == bytes.count { permit?.giveBack() }
+      throw error
     }
   }
 
   func receive(by deadline: Deadline) throws(Fault) -> [UInt8] {
     while true {
       // A server that never stops sending must not delay the deadline, or a stop.
-      try check(deadline, hasSent: true)
+      try check(deadline)
       if let bytes = try receiveNow() { return bytes }
-      try wait(for: POLLIN, by: deadline, hasSent: true)
+      try wait(for: POLLIN, by: deadline)
     }
   }
 
@@ -75,29 +79,24 @@ final class CurlStream: ConnectedStream {
     do throws(Fault) { return try receiveNow() == nil } catch { return false }
   }
 
-  private func wait(for events: Int32, by deadline: Deadline, hasSent: Bool) throws(Fault) {
-    try check(deadline, hasSent: hasSent)
+  private func wait(for events: Int32, by deadline: Deadline) throws(Fault) {
+    try check(deadline)
     let left = min(max(deadline.remaining, 0), 60_000)
     _ = interruption.wait(for: handle.socket, events, milliseconds: left)
-    try check(nil, hasSent: hasSent)
+    try check(nil)
   }
 
   /// Throws at the deadline, or if a stop was requested.
-  private func check(_ deadline: Deadline?, hasSent: Bool) throws(Fault) {
+  private func check(_ deadline: Deadline?) throws(Fault) {
     if let deadline, deadline.remaining <= 0 {
       throw Fault(
         .providerError,
-        effect: .unknown,
         code: "no_answer",
         "no answer from \(host) within the time for one request"
       )
     }
     if let kind = interruption.kind {
-      throw .stopped(
-        by: kind,
-        effect: hasSent ? .unknown : .none,
-        underWay: "a request was under way"
-      )
+      throw .stopped(by: kind, underWay: "a request was under way")
     }
   }
 }
@@ -154,7 +153,6 @@ extension Fault {
   static func broken(_ connection: String) -> Fault {
     Fault(
       .providerError,
-      effect: .unknown,
       code: "connection_closed",
       cause: .connectionClosed,
       "\(connection) broke"

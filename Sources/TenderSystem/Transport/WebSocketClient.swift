@@ -68,7 +68,7 @@ package final class WebSocket: MessageSocket {
     events = machine.receive(bytes)
   }
 
-  /// Requests the upgrade on a stream, and returns the socket. Its failures have no effect.
+  /// Requests the upgrade on a stream, and returns the socket.
   package static func open(
     over stream: any ConnectedStream,
     to address: WebAddress,
@@ -82,27 +82,20 @@ package final class WebSocket: MessageSocket {
       nonce: settings.randomness.bytes(16),
       fields: [userAgent] + fields + settings.extraFields
     )
-    do throws(Fault) {
-      try stream.send(handshake.requestBytes, by: deadline)
-      var answer: [UInt8] = []
-      while true {
-        let bytes = try stream.receive(by: deadline)
-        answer += bytes
-        switch handshake.read(answer) {
-        case .incomplete:
-          if bytes.isEmpty { throw .noUpgrade("\(address.authority) closed the connection") }
-        case .open(let rest):
-          return WebSocket(stream, settings, first: rest)
-        case .refused(let status):
-          throw .noUpgrade("the upgrade to WebSocket was answered \(status)")
-        case .broken(let why): throw .noUpgrade("\(address.authority): \(why)")
-        }
+    try stream.send(handshake.requestBytes, nil, by: deadline)
+    var answer: [UInt8] = []
+    while true {
+      let bytes = try stream.receive(by: deadline)
+      answer += bytes
+      switch handshake.read(answer) {
+      case .incomplete:
+        if bytes.isEmpty { throw .noUpgrade("\(address.authority) closed the connection") }
+      case .open(let rest):
+        return WebSocket(stream, settings, first: rest)
+      case .refused(let status):
+        throw .noUpgrade("the upgrade to WebSocket was answered \(status)")
+      case .broken(let why): throw .noUpgrade("\(address.authority): \(why)")
       }
-    } catch {
-      var fault = error
-      // An upgrade moves no money.
-      fault.effect = .none
-      throw fault
     }
   }
 
@@ -123,12 +116,18 @@ package final class WebSocket: MessageSocket {
     by deadline: Deadline
   ) throws(Fault) {
     try permit?.use()
-    guard drain(by: deadline) else {
-      try settings.interruption.check()
-      throw .closed("the socket was closed by the other side")
+    do throws(Fault) {
+      guard drain(by: deadline) else {
+        try settings.interruption.check()
+        throw .closed("the socket was closed by the other side")
+      }
+      try permit?.checkLeaving()
+    } catch {
+      permit?.giveBack()
+      throw error
     }
-    try permit?.checkLeaving()
-    try stream.send(frame.encoded(mask: settings.randomness.bytes(4)), by: deadline)
+    let bytes = frame.encoded(mask: settings.randomness.bytes(4))
+    try stream.send(bytes, permit, by: deadline)
   }
 
   package func receive(by deadline: Deadline) throws(Fault) -> SocketMessage {
@@ -142,7 +141,6 @@ package final class WebSocket: MessageSocket {
         case .failed(_, let reason):
           throw Fault(
             .providerError,
-            effect: .unknown,
             code: "unreadable_answer",
             "the socket broke the WebSocket protocol: \(reason)"
           )
@@ -192,7 +190,7 @@ package final class WebSocket: MessageSocket {
 
   private func reply(_ frame: WebSocketFrame, by deadline: Deadline) {
     // A failed pong or close changes nothing, since the next read reports the problem.
-    try? stream.send(frame.encoded(mask: settings.randomness.bytes(4)), by: deadline)
+    try? stream.send(frame.encoded(mask: settings.randomness.bytes(4)), nil, by: deadline)
   }
 
   package var isOpen: Bool { drain(by: Deadline(in: 1000, on: settings.clock)) }

@@ -70,13 +70,15 @@ private final class ScriptedStream: ConnectedStream {
     return ending == 0 ? nil : ending == 1 ? [] : last
   }
 
-  func send(_ bytes: [UInt8], by deadline: Deadline) throws(Fault) { try step() }
+  func send(_ bytes: [UInt8], _ permit: SendPermit?, by deadline: Deadline) throws(Fault) {
+    try step()
+  }
 
   func receive(by deadline: Deadline) throws(Fault) -> [UInt8] {
     while true {
       try step()
       guard deadline.remaining > 0 else {
-        throw Fault(.providerError, effect: .unknown, code: "no_answer", "no answer in time")
+        throw Fault(.providerError, code: "no_answer", "no answer in time")
       }
       if let bytes = piece() { return bytes }
       clock.advance(feed.isOver ? deadline.remaining : 10)

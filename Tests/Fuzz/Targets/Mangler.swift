@@ -115,7 +115,7 @@ final class Mangler: HTTPExchange {
     if way == 1 { throw Fault(.notSent, code: "unreachable", "nobody is there") }
     var response = try inner.send(request, permit, by: deadline)
     switch way {
-    case 2: throw Fault(.providerError, effect: .unknown, code: "no_answer", "no answer")
+    case 2: throw Fault(.providerError, code: "no_answer", "no answer")
     case 3:
       response.status = feed.take {
         $0.one(of: [200, 201, 202, 204, 301, 400, 401, 403, 404, 409, 422, 429, 500, 503, 0, 999])

@@ -165,7 +165,7 @@ struct RecordedGateway: HTTPExchange {
       throw Fault(.notSent, code: "unreachable", "nothing was sent")
     }
     try permit?.use()
-    if way == 2 { throw Fault(.providerError, effect: .unknown, code: "no_answer", "no answer") }
+    if way == 2 { throw Fault(.providerError, code: "no_answer", "no answer") }
     let answer = feed.take { $0.one(of: all) }
     let recorded = answer.response
     var body = recorded.body

@@ -238,7 +238,7 @@ struct BoxMangler: SocketExchange {
       }
       switch feed.take({ $0.below(48) }) {
       case 1: return .closed(code: 1006, reason: "gone")
-      case 2: throw Fault(.providerError, effect: .unknown, code: "no_answer", "no answer")
+      case 2: throw Fault(.providerError, code: "no_answer", "no answer")
       case 3: return .binary(feed.take { $0.chunk(16) })
       case 4:
         let bytes = Array(text.utf8)
