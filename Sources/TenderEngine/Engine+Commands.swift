@@ -81,7 +81,7 @@ extension Engine {
     handle: String = "",
     _ options: Options = Options()
   ) throws(Fault) -> CheckedOrder {
-    if order.placed != nil { try provider.check(order) }
+    if let placed = order.placed { try provider.check(placed) }
     try found?.checkNewest(handle)
     if options.isLookedUp { try provider.checkReady(for: nil, of: found) }
     var lack: Fault?
@@ -158,7 +158,7 @@ extension Engine {
       case .cancel(let request): .cancel(request, of: payment, traits, at: now)
       case .refund(let request): .refund(request, of: payment, traits, at: now)
       case .capture(let part): .capture(part?.minorUnits, of: payment, traits, at: now)
-      case .payment, .token, .sale, .authorization: .refuse(.bug("a second beginning"))
+      case .placed: .refuse(.bug("a second beginning"))
       }
     if case .run(let draft) = decision { try check(draft, of: payment) }
     return decision

@@ -34,9 +34,9 @@ package struct Operation: Sendable {
   package var id: String?
   package var state = State.prepared
   /// The member of `content` with the name of the holder of the card or account.
-  static let holder = "holder"
+  package static let holder = "holder"
   /// The member of `content` for an order that accepts a part of its amount.
-  static let allowPartial = "allow_partial"
+  package static let allowPartial = "allow_partial"
   /// Members of `content` by which orders are not compared. Payments of earlier versions can lack them.
   static let notCompared: Set = [holder, allowPartial]
 

@@ -314,7 +314,7 @@ extension Operation {
   /// A fee that the payer pays, or a gratuity at a reader, may be added after the order.
   fileprivate var flawOfOrder: String? {
     guard let amount, let ordered = content["amount"]?.boundedNumber else { return nil }
-    let isOpen = content.text("fee_mode") == FeeMode.service.rawValue || content["type"] != nil
+    let isOpen = content.text("fee_mode") == "service_fee" || content["type"] != nil
     let most = isOpen ? Money.limit : ordered + (content["fee"]?.boundedNumber ?? 0)
     return (ordered...max(ordered, most)).contains(amount)
       ? nil : "its amount is \(amount), and that of its order \(ordered)"

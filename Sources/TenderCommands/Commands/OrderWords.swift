@@ -32,7 +32,7 @@ extension Engine {
     let (order, payment) = (checked.order, checked.payment)
     let (plan, key) = try plan(checked)
     var request: JSONObject = ["plan": .string(plan.rawValue)]
-    if order.reference != nil {
+    if case .placed(let order) = order {
       return (plan == .send ? try provider.preview(order) : request, key)
     }
     // A replay sends nothing, and shows the earlier result.
@@ -70,7 +70,7 @@ extension Engine {
     case .capture(let amount):
       amount?.minorUnits ?? (state.isHeld ? state.leftToCapture : nil)
     case .cancel: state.isHeld || state.isCaptured ? left(state) : nil
-    case .payment, .token, .sale, .authorization: nil
+    case .placed: nil
     }
   }
 

@@ -245,7 +245,7 @@ package struct ToroModule: ProviderModule {
   ) throws(Fault) -> Order {
     switch intent {
     case .makes(_, let reference):
-      return .sale(try SaleOrderBuilder(session: session, env: env).order(reference))
+      return .placed(try SaleOrderBuilder(session: session, env: env).order(reference))
     case .changes(.cancel, _): return .cancel()
     case .changes(let change, let payment):
       let options = OptionReader(session.invocation, currency: payment?.currency?.code ?? "GBP")
