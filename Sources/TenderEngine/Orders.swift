@@ -44,40 +44,6 @@ extension Order {
   }
 }
 
-extension Provider {
-  /// Returns an order in the provider's own type.
-  private func own(_ order: any PlacedOrder) throws(Fault) -> Placed {
-    guard let own = order as? Placed else {
-      throw .bug("an order of another provider than \(name.text)")
-    }
-    return own
-  }
-
-  private func own(_ order: Order?) throws(Fault) -> OrderOf<Placed>? {
-    switch order {
-    case nil: nil
-    case .placed(let order): .placed(try own(order))
-    case .capture(let amount): .capture(amount)
-    case .cancel(let request): .cancel(request)
-    case .refund(let request): .refund(request)
-    }
-  }
-
-  package func checkReady(for order: Order?, of payment: Payment?) throws(Fault) {
-    try checkReady(for: try own(order), of: payment)
-  }
-
-  func check(_ order: any PlacedOrder) throws(Fault) { try check(try own(order)) }
-
-  package func preview(_ order: any PlacedOrder) throws(Fault) -> JSONObject {
-    try preview(try own(order))
-  }
-
-  func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome {
-    try perform(try own(order), progress)
-  }
-}
-
 /// An order that begins a payment. Each provider has its own.
 package protocol PlacedOrder: Sendable {
   var reference: Reference { get }
@@ -90,20 +56,25 @@ package protocol PlacedOrder: Sendable {
   var content: JSONObject { get }
   var card: Instrument? { get }
   var question: String { get }
-  /// The payment that a refund at a reader belongs to.
-  var link: Reference? { get }
+  /// The payment that a refund with the card gives money back of, if the journal has it. The refund is an
+  /// operation of that payment.
+  var refundOf: Reference? { get }
 }
 
 extension PlacedOrder {
   package var card: Instrument? { nil }
 
-  package var link: Reference? { nil }
+  package var refundOf: Reference? { nil }
 
-  /// Returns the operation of the order, before it is recorded.
-  func draft(at time: Int) -> Operation {
+  /// Returns the operation of the order, before it is recorded. With `isRefund`, it is an operation of the
+  /// original payment, and has the order's reference as its name.
+  func draft(isRefund: Bool, at time: Int) -> Operation {
     var draft = Operation(operation, amount: total, at: time)
-    draft.link = link
-    draft.content = content
+    if isRefund {
+      (draft.link, draft.name) = (reference, reference.text)
+    } else {
+      draft.content = content
+    }
     return draft
   }
 
@@ -113,6 +84,7 @@ extension PlacedOrder {
     (payment.lastFour, payment.brand) = (card?.lastFour, nil)
   }
 
+  /// Returns the question about an amount, such as `charge 10.50 USD under reference A-1`.
   package func priced(_ verb: String, _ amount: Money) -> String {
     "\(verb) \(amount.text) under reference \(reference.text)"
   }

@@ -42,7 +42,12 @@ package struct PaymentState: Sendable, Hashable {
 
   package init(_ operations: [Operation], _ observed: Observed) {
     if let start = operations.lastIndex(where: \.isAttempt) {
-      add(operations[start], Array(operations[(start + 1)...]), observed)
+      let refunds = Set(operations.lazy.filter { $0.kind == .refund }.map(\.sequence))
+      // A void of a refund gave nothing back. The refund itself is returned by it.
+      let followers = operations[(start + 1)...].filter { operation in
+        operation.parent.map { !refunds.contains($0) } ?? true
+      }
+      add(operations[start], followers, observed)
       addEarlier(operations)
     }
     isUnknown = operations.contains(where: \.isUnknown)
@@ -295,12 +300,11 @@ extension Operation {
   /// Whether it waits for the merchant.
   var isHold: Bool { state.name == .waiting && state.action == nil }
 
-  /// Whether it may still take effect. A refund at the reader is reserved before it is sent.
+  /// Whether it may still take effect.
   fileprivate var isOnItsWay: Bool {
     switch state.name {
     case .sent, .waiting, .processing: true
-    case .prepared: link != nil
-    case .succeeded, .declined, .cancelled, .expired, .failed, .returned: false
+    case .prepared, .succeeded, .declined, .cancelled, .expired, .failed, .returned: false
     }
   }
 

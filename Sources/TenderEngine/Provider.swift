@@ -144,6 +144,41 @@ extension Provider {
   package var search: (any SearchFlow)? { nil }
 }
 
+/// The orders of any provider, in the type of their own one. No other code casts an order.
+extension Provider {
+  /// Returns an order in the provider's own type.
+  private func own(_ order: any PlacedOrder) throws(Fault) -> Placed {
+    guard let own = order as? Placed else {
+      throw .bug("an order of another provider than \(name.text)")
+    }
+    return own
+  }
+
+  private func own(_ order: Order?) throws(Fault) -> OrderOf<Placed>? {
+    switch order {
+    case nil: nil
+    case .placed(let order): .placed(try own(order))
+    case .capture(let amount): .capture(amount)
+    case .cancel(let request): .cancel(request)
+    case .refund(let request): .refund(request)
+    }
+  }
+
+  package func checkReady(for order: Order?, of payment: Payment?) throws(Fault) {
+    try checkReady(for: try own(order), of: payment)
+  }
+
+  func check(_ order: any PlacedOrder) throws(Fault) { try check(try own(order)) }
+
+  package func preview(_ order: any PlacedOrder) throws(Fault) -> JSONObject {
+    try preview(try own(order))
+  }
+
+  func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome {
+    try perform(try own(order), progress)
+  }
+}
+
 extension Fault {
   /// An ability that a provider does not have.
   package static func unsupportedOperation(_ provider: ProviderName, _ what: String) -> Fault {

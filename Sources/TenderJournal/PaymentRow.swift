@@ -242,7 +242,7 @@ extension Payment {
         let amount = operation.amount ?? 0
         // A void of the whole payment counts for its parts too.
         let isWhole = operation.kind == .void && (paid...most).contains(amount)
-        return operation.isReversal && operation.isAlive && !isWhole
+        return operation.isReversal && operation.isAlive && operation.parent == nil && !isWhole
       }
       if paid > 0, refunds > paid { return "its refunds are more than was captured" }
       let tookNothing = [.declined, .failed].contains(attempt.state.name)

@@ -29,7 +29,7 @@ package struct SaleOrder: PlacedOrder {
   package var operation: Operation.Kind { isRefund ? .refund : captures ? .charge : .authorize }
   package var total: Int? { amount.minorUnits }
   package var currency: Currency? { amount.currency }
-  package var link: Reference? { isRefund ? originalReference : nil }
+  package var refundOf: Reference? { isRefund ? originalReference : nil }
   package var question: String { priced(isRefund ? "refund" : "charge", amount) }
 
   /// The members that must match in two equal orders. Events at the reader are not among them.

@@ -48,7 +48,8 @@ package struct ToroProvider: Provider {
   /// Without the card, only the whole sale can be undone. A part is refunded with the card.
   package func check(_ draft: Operation, of payment: Payment) throws(Fault) {
     let state = payment.state
-    guard draft.isReversal, state.isCaptured, let amount = draft.amount, amount < state.captured
+    guard draft.isReversal, draft.link == nil, draft.parent == nil, state.isCaptured,
+      let amount = draft.amount, amount < state.captured
     else { return }
     let left = payment.text(ofMinorUnits: state.leftToRefund)
     throw Fault(
@@ -73,7 +74,8 @@ package struct ToroProvider: Provider {
     ]
   }
 
-  package func perform(_ order: OrderOf<SaleOrder>?, _ progress: Progress) throws(Fault) -> Outcome {
+  package func perform(_ order: OrderOf<SaleOrder>?, _ progress: Progress) throws(Fault) -> Outcome
+  {
     let gateway = try Gateway(context)
     if case .placed(let order) = order {
       return try SaleRunner(context, gateway, order, progress).run()
@@ -90,7 +92,7 @@ package struct ToroProvider: Provider {
   /// Undoes a lost sale with a cancellation advice, which is repeated until it is answered (README, 8).
   package func undo(_ progress: Progress) throws(Fault) -> Outcome {
     let advices = Advices(context: context, gateway: try Gateway(context), progress: progress)
-    guard let sale = progress.payment.sale else {
+    guard let sale = progress.operation.sale else {
       throw .saleLost(progress.payment, effect: .unknown)
     }
     let lost =
@@ -130,7 +132,7 @@ package struct ToroProvider: Provider {
     .map { String($0.dropFirst("receipt.".count)) }
 
   package func recovery(of operation: Operation, in payment: Payment) -> Recovery {
-    operation.isAttempt ? .undo : .sameKey()
+    operation.isAttempt || operation.link != nil ? .undo : .sameKey()
   }
 }
 

@@ -99,7 +99,9 @@ import Testing
     order.paymentParameters = "nightly"
     order.sendsReceipt = true
     order.receiptDescription = "two tickets"
-    let data = try world.engine().preview(PayTheoryOrder.payment(order))["payload"]?["pay_theory_data"]
+    let data = try world.engine().preview(PayTheoryOrder.payment(order))["payload"]?[
+      "pay_theory_data"
+    ]
     #expect(
       data?.object?.sorted == [
         "account_code": "shop-1", "fee": 0, "invoice_id": "inv-1",
@@ -112,7 +114,9 @@ import Testing
     #expect(order.content["invoice_id"] == "inv-1")
     order.stored["invoice_id"] = nil
     order.stored["recurring_id"] = "rec-1"
-    let other = try world.engine().preview(PayTheoryOrder.payment(order))["payload"]?["pay_theory_data"]
+    let other = try world.engine().preview(PayTheoryOrder.payment(order))["payload"]?[
+      "pay_theory_data"
+    ]
     #expect(other?["recurring_id"] == "rec-1")
     #expect(order.content["recurring_id"] == "rec-1")
   }

@@ -155,6 +155,7 @@ extension Traits {
   ]
   static let scripted = Traits(kinds: allKinds, takesKeys: true)
   static let keyless = Traits(kinds: allKinds)
+  static let reader = Traits(kinds: allKinds, canLookUp: false, isAtReader: true)
 }
 
 extension Finding {

@@ -7,6 +7,8 @@ package struct TestOrder: PlacedOrder {
   package var amount: Money?
   package var card: Instrument?
   package var isHold = false
+  /// The payment that the order gives back with the card; nil for an order that takes money.
+  package var refundOf: Reference?
 
   package init(reference: Reference, amount: Money? = nil) {
     self.reference = reference
@@ -14,7 +16,9 @@ package struct TestOrder: PlacedOrder {
   }
 
   package var makes: Payment.Kind { .payment }
-  package var operation: Operation.Kind { isHold ? .authorize : .charge }
+  package var operation: Operation.Kind {
+    refundOf != nil ? .refund : isHold ? .authorize : .charge
+  }
   package var total: Int? { amount?.minorUnits }
   package var currency: Currency? { amount?.currency }
   package var question: String { "charge \(reference.text)" }

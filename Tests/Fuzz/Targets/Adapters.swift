@@ -226,7 +226,9 @@ struct AdapterRun {
     let order = made
     let other = {
       _ = try? engine.preview(PayTheoryOrder.payment(order))
-      for order in [nil, .placed(PayTheoryOrder.payment(order)), .capture(nil), .refund(RefundRequest())] as [Order?] {
+      for order in [
+        nil, .placed(PayTheoryOrder.payment(order)), .capture(nil), .refund(RefundRequest()),
+      ] as [Order?] {
         try? engine.provider.checkReady(for: order, of: nil)
       }
       let known = try? journal.payment(
