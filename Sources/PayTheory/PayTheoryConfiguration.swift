@@ -64,20 +64,21 @@ package struct PayTheoryConfiguration: Sendable {
   }
 
   /// Throws `auth` or `usage` if an order lacks credentials or addresses. Nil means a look-up.
-  func checkReady(for order: Order?, of payment: Payment?) throws(Fault) {
+  func checkReady(for order: OrderOf<PayTheoryOrder>?, of payment: Payment?) throws(Fault) {
     switch order {
     case nil: _ = try merchant(for: "a look-up")
-    case .payment(let order)? where order.storedMethod != nil:
+    case .placed(.payment(let order))? where order.storedMethod != nil:
       _ = try merchant(for: "charging a stored method")
     case .capture?, .cancel?, .refund?:
       // A hold by a stored method is captured and voided over GraphQL.
       let isStored = payment?.content.text("token") != nil
       if isStored || payment?.state.isCaptured == true {
-        _ = try merchant(for: order?.kind == .capture ? "a capture" : "a void or refund")
+        let isCapture = if case .capture = order { true } else { false }
+        _ = try merchant(for: isCapture ? "a capture" : "a void or refund")
       } else {
         try checkBases()
       }
-    case .payment?, .token?, .sale?, .authorization?: try checkInstruments()
+    case .placed?: try checkInstruments()
     }
   }
 

@@ -59,7 +59,7 @@ package struct PayTheoryProvider: Provider {
 
   package var search: (any SearchFlow)? { self }
 
-  package func checkReady(for order: Order?, of payment: Payment?) throws(Fault) {
+  package func checkReady(for order: OrderOf<PayTheoryOrder>?, of payment: Payment?) throws(Fault) {
     try context.configuration.checkReady(for: order, of: payment)
   }
 
@@ -75,16 +75,19 @@ package struct PayTheoryProvider: Provider {
     return "it answers, and takes the API key"
   }
 
-  package func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome {
+  package func perform(
+    _ order: OrderOf<PayTheoryOrder>?,
+    _ progress: Progress
+  ) throws(Fault) -> Outcome {
     let operation = progress.operation
     if operation.isUnknown, let kept = operation.mutation { return try send(kept, progress) }
     let stored = progress.attempt.content.text("token")
     switch (operation.kind, order) {
-    case (.charge, .payment(let order)?), (.authorize, .payment(let order)?):
+    case (_, .placed(.payment(let order))?):
       if let method = order.storedMethod { return try pay(order, by: method, progress) }
       if case .cash(let payer) = order.instrument { return try makeBarcode(order, payer, progress) }
       return try transact(order, progress)
-    case (.store, .token(let order)?): return try tokenize(order, progress)
+    case (_, .placed(.token(let order))?): return try tokenize(order, progress)
     case (.refund, .refund(let request)?): return try reverse(request, progress)
     case (.capture, _) where stored != nil: return try captureStored(progress)
     case (.void, _) where stored != nil: return try releaseStored(progress)
@@ -94,7 +97,7 @@ package struct PayTheoryProvider: Provider {
     }
   }
 
-  package func preview(_ order: Order) throws(Fault) -> JSONObject {
+  package func preview(_ order: PayTheoryOrder) throws(Fault) -> JSONObject {
     let configuration = context.configuration
     switch order {
     case .payment(let order):
@@ -106,8 +109,6 @@ package struct PayTheoryProvider: Provider {
       ]
     case .token(let order):
       return ["action": "host:tokenize", "method": .string(order.instrument.method.rawValue)]
-    case .sale, .authorization, .capture, .cancel, .refund:
-      throw .unsupportedOperation(name, "orders of this kind")
     }
   }
 
@@ -159,11 +160,10 @@ extension Operation {
 
 /// The rules for an order's options (README, 5), and for the operations that may follow it.
 extension PayTheoryProvider {
-  package func check(_ order: Order) throws(Fault) {
+  package func check(_ order: PayTheoryOrder) throws(Fault) {
     switch order {
     case .payment(let order): try check(order)
     case .token(let order): if case .cash = order.instrument { throw .cashToken }
-    default: throw .unsupportedOperation(name, "orders of this kind")
     }
   }
 

@@ -1,4 +1,4 @@
-package import TenderEngine
+import TenderEngine
 import TenderModel
 
 /// A payment that Pay Theory prepared and that part 2 captures (README, 4.6).

@@ -136,7 +136,19 @@ extension Payment {
     conflict(
       code: "refund_differs",
       "refund \((refund.name ?? "").quotedForMessage) of \(name) is of \(text(of: refund))",
-      hint: "another refund needs another --refund-reference"
+      hint:
+        "another refund needs another --\(refund.link == nil ? "refund-reference" : "reference")"
+    )
+  }
+
+  /// The refusal of a change that a refund with the card does not allow, such as a cancel of one that gave
+  /// nothing back.
+  func nothing(to change: String, _ refund: Operation) -> Fault {
+    let own = (refund.name ?? "").quotedForMessage
+    let state = refund.state.name.rawValue
+    return conflict(
+      code: change == "cancel" ? "nothing_to_cancel" : "nothing_to_refund",
+      "there is nothing to \(change): the refund \(own) of \(text(of: refund)) is \(state)"
     )
   }
 
@@ -335,7 +347,7 @@ extension Payment {
   /// The reference of the unknown operation, quoted for a shell. A refund at the reader has a separate
   /// reference.
   package var unknownReference: String {
-    unknowns.first?.mirrored.map { $0.text.shellOperand } ?? shellReference
+    unknowns.first?.ownReference.map { $0.text.shellOperand } ?? shellReference
   }
 
   /// A sentence about the payment that is true of its money.

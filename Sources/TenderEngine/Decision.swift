@@ -232,7 +232,7 @@ extension Decision {
     }
     // A refund that is only recorded was never sent, because its process died.
     let alive = payment.reversals.filter {
-      $0.isAlive && $0.state != .prepared && $0.link == nil && $0.source == nil
+      $0.isAlive && $0.state != .prepared && $0.source == nil
     }
     let named = alive.last {
       $0.name == request.name?.text && ($0.name != nil || request.isSame(as: $0))
@@ -243,7 +243,7 @@ extension Decision {
     }
     if attempt.isUnknown { return .look(attempt.sequence) }
     // While another refund is unknown, no further refund is sent.
-    if let unknown = payment.followers.last(where: { $0.isUnknown && $0.link == nil }) {
+    if let unknown = payment.followers.last(where: \.isUnknown) {
       return .look(unknown.sequence)
     }
     let state = payment.state
@@ -275,6 +275,55 @@ extension Decision {
   }
 }
 
+// MARK: A refund with the card
+
+extension Decision {
+  /// Decides for a refund with the card. Its reference is a name: the same one is the same refund.
+  ///
+  /// `newAttempt` is `--new-attempt`. It repeats a refund that ended without effect.
+  package static func refund(
+    withCard draft: Operation,
+    of payment: Payment,
+    newAttempt: Bool,
+    _ traits: Traits,
+    at now: Int
+  ) -> Decision {
+    let same = payment.reversals.last {
+      $0.link == draft.link && ![.prepared, .failed].contains($0.state.name)
+    }
+    if let same, same.isAlive || !newAttempt {
+      guard same.amount == draft.amount else { return .refuse(payment.refundDiffers(same)) }
+      return same.isUnknown ? .finish(same.sequence) : .replay(same.sequence)
+    }
+    var request = RefundRequest(name: draft.link)
+    request.amount = payment.currency.map { Money(minorUnits: draft.amount ?? 0, currency: $0) }
+    let decision = refund(request, of: payment, traits, at: now)
+    if case .run = decision { return .run(draft) }
+    return decision
+  }
+
+  /// Decides for a `cancel` of a refund with the card: a void of that refund alone.
+  package static func cancel(
+    cardRefund refund: Operation,
+    of payment: Payment,
+    at now: Int
+  ) -> Decision {
+    let void = payment.operations.last {
+      $0.parent == refund.sequence && $0.isAlive && $0.state != .prepared
+    }
+    if let void { return void.isUnknown ? .finish(void.sequence) : .replay(void.sequence) }
+    switch refund.state.name {
+    case .sent: return .finish(refund.sequence)
+    case .waiting, .processing, .succeeded:
+      var draft = Operation(.void, amount: refund.effectiveAmount, at: now)
+      draft.parent = refund.sequence
+      return .run(draft)
+    case .prepared, .declined, .cancelled, .expired, .failed, .returned:
+      return .refuse(payment.nothing(to: "cancel", refund))
+    }
+  }
+}
+
 extension Payment {
   /// Whether the current attempt follows one that ended at the provider. Only `--new-attempt` adds such an
   /// attempt.
@@ -284,6 +333,8 @@ extension Payment {
 
   /// The last unknown operation on the current attempt, of the given kinds or of any kind.
   fileprivate func unknown(_ kinds: Operation.Kind...) -> Operation? {
-    followers.last { $0.isUnknown && (kinds.isEmpty || kinds.contains($0.kind)) }
+    followers.last {
+      $0.isUnknown && (kinds.isEmpty || kinds.contains($0.kind) && !isAboutRefund($0))
+    }
   }
 }

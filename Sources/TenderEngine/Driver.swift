@@ -114,7 +114,9 @@ extension Outcome {
   func state(for operation: Operation) -> Operation.State? {
     switch operation.kind {
     case .void, .revoke, .refund:
-      return operation.isAttempt || !status.isUndone ? state : .succeeded
+      // A refund with the card that was undone gave nothing back.
+      return operation.isAttempt || fault?.kind == .cancelled || !status.isUndone
+        ? state : .succeeded
     case .authorize, .charge, .capture, .store, .createMandate, .payout: return state
     }
   }
@@ -124,6 +126,12 @@ extension Payment {
   /// Ends the attempt if the end of another operation ends it too.
   mutating func closeAttempt(after sequence: Int, at now: Int) throws(Fault) {
     guard let ended = self[sequence], !ended.isAttempt, let attempt else { return }
+    if isAboutRefund(ended), let refund = ended.parent {
+      guard ended.state.name == .succeeded, let undone = self[refund] else { return }
+      return undone.state == .succeeded
+        ? try move(refund, .observe, to: .returned, at: now)
+        : try move(refund, .answer, to: .cancelled, at: now)
+    }
     switch (ended.kind, ended.state.name) {
     case (.capture, .succeeded), (.capture, .processing), (.void, .succeeded),
       (.revoke, .succeeded):

@@ -84,7 +84,7 @@ extension Engine {
     handle: String = "",
     _ options: Options = Options()
   ) throws(Fault) -> CheckedOrder {
-    if order.placed != nil { try provider.check(order) }
+    if let placed = order.placed { try provider.check(placed) }
     try found?.checkNewest(handle)
     if options.isLookedUp { try provider.checkReady(for: nil, of: found) }
     var lack: Fault?
@@ -102,11 +102,11 @@ extension Engine {
     let reference: Reference
     let lock: any ReferenceLock
     if let placed = checked.order.placed {
-      reference = placed.reference
       let draft = try draft(placed)
       checked.draft = draft
+      reference = draft.isAttempt ? placed.reference : placed.refundOf ?? placed.reference
       // A command that lacks a prerequisite writes nothing.
-      if checked.lack == nil {
+      if draft.isAttempt, checked.lack == nil {
         checked.first = try added(draft, checked, to: newPayment(reference))
       }
       lock = try hold(reference, opening: checked.first.map { ($0, checked.terms) })
@@ -132,7 +132,8 @@ extension Engine {
 
   /// Returns the operation of an order, with the fingerprints that identify it.
   private func draft(_ order: any PlacedOrder) throws(Fault) -> Operation {
-    var draft = order.draft(at: clock.now)
+    var draft = order.draft(isRefund: try isRefund(order), at: clock.now)
+    guard draft.isAttempt else { return draft }
     draft.fingerprints = try journal.fingerprints(
       of: draft.content,
       instrument: order.card?.identity
@@ -140,9 +141,21 @@ extension Engine {
     return draft
   }
 
+  /// Whether an order is an operation of its original payment. The reference can be that of another payment, or of
+  /// a refund that version 0.2.0 recorded as a payment.
+  private func isRefund(_ order: any PlacedOrder) throws(Fault) -> Bool {
+    guard order.refundOf != nil else { return false }
+    guard let attempt = try journal.payment(key(order.reference))?.attempt else { return true }
+    return attempt.kind == .refund && !attempt.isAlive
+  }
+
   /// Decides about an order. If an operation would run, it must be one that the provider supports.
   func decision(on checked: CheckedOrder, _ payment: Payment?) throws(Fault) -> Decision {
+    let refund = payment?.cardRefund(named: checked.handle)
     // The stop came before anything was sent, or the stopped run undid the sale itself.
+    if checked.isUnderWay, let refund, [.cancelled, .failed].contains(refund.state.name) {
+      return .replay(refund.sequence)
+    }
     if checked.isUnderWay, let payment, payment.state.status == .cancelled,
       let attempt = payment.attempt
     {
@@ -153,15 +166,28 @@ extension Engine {
       var draft: Operation
       if let known = checked.draft { draft = known } else { draft = try self.draft(placed) }
       (draft.createdAt, draft.updatedAt) = (now, now)
-      return .transact(draft, on: payment, newAttempt: checked.options.newAttempt, traits)
+      let newAttempt = checked.options.newAttempt
+      if draft.isAttempt { return .transact(draft, on: payment, newAttempt: newAttempt, traits) }
+      guard let payment else { throw .unknownHandle(placed.refundOf?.text ?? "") }
+      let decision = Decision.refund(
+        withCard: draft,
+        of: payment,
+        newAttempt: newAttempt,
+        traits,
+        at: now
+      )
+      if case .run(let draft) = decision { try check(draft, of: payment) }
+      return decision
     }
     guard let payment else { throw .unknownHandle(checked.handle) }
     let decision: Decision =
-      switch checked.order {
-      case .cancel(let request): .cancel(request, of: payment, traits, at: now)
-      case .refund(let request): .refund(request, of: payment, traits, at: now)
-      case .capture(let part): .capture(part?.minorUnits, of: payment, traits, at: now)
-      case .payment, .token, .sale, .authorization: .refuse(.bug("a second beginning"))
+      switch (checked.order, refund) {
+      case (.cancel, let refund?): .cancel(cardRefund: refund, of: payment, at: now)
+      case (_, let refund?): .refuse(payment.nothing(to: "refund or capture", refund))
+      case (.cancel(let request), nil): .cancel(request, of: payment, traits, at: now)
+      case (.refund(let request), nil): .refund(request, of: payment, traits, at: now)
+      case (.capture(let part), nil): .capture(part?.minorUnits, of: payment, traits, at: now)
+      case (.placed, nil): .refuse(.bug("a second beginning"))
       }
     if case .run(let draft) = decision { try check(draft, of: payment) }
     return decision
@@ -197,8 +223,8 @@ extension Engine {
 
   /// Asks the process that works on a sale to stop; false if there is none.
   private func stopUnderWay(_ found: Payment?) throws(Fault) -> Bool {
-    guard provider.traits.isAtReader, let found, let attempt = found.attempt,
-      [.prepared, .sent].contains(attempt.state.name)
+    guard provider.traits.isAtReader, let found,
+      found.operations.contains(where: \.isAtReader)
     else { return false }
     try journal.requestStop(found.key)
     return true
@@ -227,7 +253,8 @@ extension Engine {
   package func plan(_ checked: CheckedOrder) throws(Fault) -> (plan: Plan, key: String?) {
     var known: Payment?
     if let placed = checked.order.placed {
-      known = try journal.payment(key(placed.reference))
+      let original = try isRefund(placed) ? placed.refundOf : nil
+      known = try journal.payment(key(original ?? placed.reference))
       try checkOwner(of: known)
     } else if let payment = checked.payment {
       known = payment

@@ -7,7 +7,7 @@ extension Engine {
 
   /// Executes a command on the payment of a reference. The caller holds the lock.
   func execute(_ checked: CheckedOrder, on key: ReferenceKey) throws(Fault) -> Report {
-    var payment = try journal.payment(key).map { found throws(Fault) in try synced(found) }
+    var payment = try journal.payment(key).map { found throws(Fault) in try followed(found) }
     var finished: (sequence: Int, isNew: Bool, outcome: Outcome?)?
     var hasLooked = false
     for _ in 0..<Self.mostRounds {
@@ -114,9 +114,6 @@ extension Engine {
       driver.say("prepared")
     }
     return try perform(payment, sequence) { progress throws(Fault) in
-      if draft.isAttempt, let original = draft.link {
-        try reserve(draft, of: progress.payment, on: original)
-      }
       return try provider.perform(checked.sent, progress)
     }
   }
@@ -151,7 +148,7 @@ extension Engine {
     to known: Payment
   ) throws(Fault) -> Payment {
     var payment = known
-    for dead in payment.operations where dead.state.name == .prepared && dead.link == nil {
+    for dead in payment.operations where dead.state.name == .prepared {
       try payment.move(dead.sequence, .fail, to: .failed, at: clock.now) { $0.preparation = nil }
     }
     if draft.isAttempt, let placed = checked.order.placed {
@@ -232,11 +229,10 @@ extension Engine {
       .showing(outcome)
   }
 
-  /// Announces the payment's status after its write, and updates the original of a refund.
+  /// Announces the payment's status after its write.
   func say(_ payment: Payment, _ progress: Progress) {
     driver.say(payment.state.status.rawValue)
     progress.sayAll(isOutcome: true)
-    mirror(payment)
   }
 
   /// Looks once, before an outcome is reported as unknown; nil if the look decides nothing.
@@ -293,7 +289,6 @@ extension Engine {
       // The journal still has the operation as `sent`.
       if progress.hasUnwritten, fault.effect == .none { throw .unrecorded(fault) }
     }
-    mirror(after)
     if fault.kind == .conflict, fault.effect == .none, progress.operation.kind == .void {
       recordLook(at: &after)
     }

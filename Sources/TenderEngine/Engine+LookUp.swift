@@ -38,7 +38,11 @@ extension Engine {
       return report
     }
     if known.kind == .storedMethod { return .fromJournal(known) }
-    guard provider.traits.canLookUp else { return try underWay(known) }
+    guard provider.traits.canLookUp else {
+      var report = try underWay(known)
+      if let refund = report.payment?.cardRefund(named: handle) { report.show(refund) }
+      return report
+    }
     if known.state.isUnknown, !known.isEarlier, let found = try look(known) { return found }
     guard let outcome = try provider.lookUp(query(of: known, inWordsOfAttempt)) else {
       var report = Report.fromJournal(known)
@@ -103,11 +107,7 @@ extension Engine {
   /// The journal's view of a sale. It is pending while a process works on it.
   private func underWay(_ known: Payment) throws(Fault) -> Report {
     var report = Report.fromJournal(known)
-    guard let attempt = known.attempt else { return report }
-    let isBegun = [.prepared, .sent].contains(attempt.state.name)
-    guard isBegun || known.reversals.contains(where: { $0.isAlive && $0.link != nil }) else {
-      return report
-    }
+    guard known.operations.contains(where: \.isAtReader) else { return report }
     let lock: (any ReferenceLock)?
     do throws(Fault) {
       lock = try self.lock(known.reference)
@@ -116,15 +116,15 @@ extension Engine {
       return report
     }
     guard let lock else {
-      if isBegun { report.status = .pending }
+      if known.attempt?.isAtReader == true { report.status = .pending }
       return report
     }
     defer { withExtendedLifetime(lock) {} }
     var current = try reread(known)
-    if let dead = current.attempt, dead.state.name == .prepared {
-      // The process that worked on it died before anything was sent.
+    // The process that worked on it died before anything was sent.
+    for dead in current.operations where dead.isAtReader && dead.state == .prepared {
       try current.move(dead.sequence, .fail, to: .failed, at: clock.now) { $0.preparation = nil }
-      if (try? driver.write(&current, dead.sequence, note: "never sent")) != nil { mirror(current) }
+      try? driver.write(&current, dead.sequence, note: "never sent")
     }
     return .fromJournal(current)
   }
@@ -288,6 +288,11 @@ extension Report {
     self.operation = now
     result = now.result
     fault = now.fault
+  }
+
+  /// Shows the result of an operation.
+  fileprivate mutating func show(_ operation: Operation) {
+    (self.operation, result) = (operation, operation.result)
   }
 
   /// The report of a wait for a hold. The wait ends at once, because the payment waits for the merchant.

@@ -204,8 +204,10 @@ extension Engine {
     let voids = payment.unknowns.filter { $0.kind == .void }
     for unknown in voids + payment.unknowns.filter({ $0.kind != .void }) {
       let policy: Policy = resend ? .resend : finish ? .finish : .look
-      // The operation before may have closed this one. A refund at the reader is resumed by its own reference.
-      guard payment[unknown.sequence]?.isUnknown == true, unknown.mirrored == nil else { continue }
+      // The operation before may have closed this one.
+      guard payment[unknown.sequence]?.isUnknown == true, try record(of: unknown) == nil else {
+        continue
+      }
       let known = try reconcile(payment, unknown.sequence, policy)
       payment = known.payment
       last = (unknown.sequence, known.doneNow)
@@ -214,12 +216,12 @@ extension Engine {
     return Report(payment, payment[last.sequence], replayed: !last.doneNow)
   }
 
-  /// Reads the payment again under its lock, with its refunds at the reader.
+  /// Reads the payment again under its lock.
   func reread(_ found: Payment) throws(Fault) -> Payment {
     guard let latest = try journal.payment(found.key) else {
       throw .unknownHandle(found.reference.text)
     }
-    return try synced(latest)
+    return try followed(latest)
   }
 }
 
@@ -250,11 +252,12 @@ extension Fault {
     let what =
       operation.isAttempt && operation.kind != .refund
       ? "payment" : operation.kind.rawValue.replacing("_", with: " ")
+    let name = operation.ownReference ?? payment.reference
     return Fault(
       .unknown,
       effect: .unknown,
       code: "outcome_unknown",
-      "the result of the \(amount)\(what) \(payment.reference.quotedForMessage) is still unknown: \(why)",
+      "the result of the \(amount)\(what) \(name.quotedForMessage) is still unknown: \(why)",
       result: operation.fault?.result
     ).forPayment(payment)
   }

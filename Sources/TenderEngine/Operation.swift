@@ -28,7 +28,7 @@ package struct Operation: Sendable {
   package var kind: Kind
   /// The number among the attempts, the refunds and voids, or the others of its kind, from 1.
   package var number = 1
-  /// The operator's name of a refund. For a refund at the reader, it is the refund's reference (`link`).
+  /// The operator's name of a refund. For a refund at the reader, it is the typed reference (`link`).
   package var name: String?
   /// The requested amount in minor units, with fee and gratuity; nil without an amount.
   package var amount: Int?
@@ -41,9 +41,9 @@ package struct Operation: Sendable {
   package var id: String?
   package var state = State.prepared
   /// The member of `content` with the name of the holder of the card or account.
-  static let holder = "holder"
+  package static let holder = "holder"
   /// The member of `content` for an order that accepts a part of its amount.
-  static let allowPartial = "allow_partial"
+  package static let allowPartial = "allow_partial"
   /// Members of `content` by which orders are not compared. Payments of earlier versions can lack them.
   static let notCompared: Set = [holder, allowPartial, providerReference]
   /// The member of `content` with the provider's reference, if a person accepted one that differs.
@@ -64,10 +64,13 @@ package struct Operation: Sendable {
   /// How an operation that this journal did not send became known: `lookup`, or `operator` once a person has
   /// accepted it. Nil for an operation of this journal.
   package var source: Source?
-  /// The sequence of the charge that a reversal is about, if that is not the current attempt.
+  /// The sequence of the charge that a reversal is about, if that is not the current attempt. A void can also
+  /// be about a refund with the card.
   package var parent: Int?
-  /// The other payment of a refund at the reader. The refund's attempt names the original payment here, and
-  /// the original's operation names the refund.
+  /// The reference that the operator typed for a refund with the card. It is a handle of the payment.
+  ///
+  /// Version 0.2.0 recorded such a refund twice: also as a payment with that reference, whose attempt names the
+  /// original payment here.
   package var link: Reference?
   /// Milliseconds since 1970.
   package var createdAt: Int
@@ -138,6 +141,11 @@ package struct Operation: Sendable {
     }
   }
 
+  /// Whether a process may be working on it at a reader: a sale, or a refund with the card.
+  var isAtReader: Bool {
+    [.prepared, .sent].contains(state.name) && (isAttempt || link != nil)
+  }
+
   /// Whether it has, or may still get, an effect. Its name and key are in use.
   package var isAlive: Bool {
     switch state.name {
@@ -170,8 +178,8 @@ package struct Operation: Sendable {
   /// Whether the provider accepted it, and did not take it back.
   package var hasEffect: Bool { effect == .done && state.name != .returned }
 
-  /// The reference of the refund at the reader that it mirrors; nil for any other operation.
-  package var mirrored: Reference? { isAttempt ? nil : link }
+  /// The reference of a refund with the card; nil for any other operation.
+  package var ownReference: Reference? { isAttempt ? nil : link }
 
   /// Whether it undoes a capture or a hold.
   package var isReversal: Bool { !isAttempt && (kind == .refund || kind == .void) }

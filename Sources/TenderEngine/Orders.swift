@@ -1,141 +1,30 @@
 package import TenderModel
 
-/// The party that pays the provider's fee, named as in the option and the record.
-package enum FeeMode: String, Sendable, CaseIterable {
-  case merchant = "merchant_fee"
-  /// The payer, on top of the amount.
-  case service = "service_fee"
-}
+/// A command's request to a provider, with any provider's order.
+package typealias Order = OrderOf<any PlacedOrder>
 
-/// The order of `transact`.
-package struct PaymentOrder: PlacedOrder {
-  package var reference: Reference
-  package var amount: Money
-  package var fee: Money?
-  package var feeMode = FeeMode.merchant
-  package var instrument: Instrument?
-  /// The id of a stored method that is charged instead of an instrument.
-  package var storedMethod: String?
-  /// Whether to stop when the provider waits for a confirmation.
-  package var stopsAtConfirmation = false
-  package var payor: JSONObject = [:]
-  package var payorID: String?
-  package var metadata: JSONObject = [:]
-  /// Texts that options add to the content under their names, so that the payment can be found by them.
-  package var stored: JSONObject = [:]
-  package var paymentParameters: String?
-  package var sendsReceipt = false
-  package var receiptDescription: String?
-
-  package init(reference: Reference, amount: Money) {
-    self.reference = reference
-    self.amount = amount
-  }
-
-  var makes: Payment.Kind { .payment }
-  var operation: Operation.Kind { stopsAtConfirmation ? .authorize : .charge }
-  var total: Int? { amount.minorUnits + (fee?.minorUnits ?? 0) }
-  var currency: Currency? { amount.currency }
-  var card: Instrument? { instrument }
-  var question: String { priced("charge", amount) }
-
-  /// The members that must match in two equal orders: never card data, flow choices or output options.
-  package var content: JSONObject {
-    var content: JSONObject = [
-      "command": "transact", "amount": .integer(amount.minorUnits),
-      "currency": .string(amount.currency.code), "fee_mode": .string(feeMode.rawValue),
-    ]
-    content["fee"] = fee.map { .integer($0.minorUnits) }
-    content["method"] = .string(storedMethod == nil ? instrument?.method.rawValue ?? "" : "token")
-    content["token"] = storedMethod?.json
-    content.add(payor: payor, id: payorID, metadata: metadata)
-    content[Operation.holder] = instrument?.holder
-    for member in stored.members { content[member.key] = member.value }
-    return content
-  }
-}
-
-/// The order of `tokenize`.
-package struct TokenOrder: PlacedOrder {
-  package var reference: Reference
-  package var instrument: Instrument
-  package var payor: JSONObject = [:]
-  package var payorID: String?
-  package var metadata: JSONObject = [:]
-
-  package init(reference: Reference, instrument: Instrument) {
-    self.reference = reference
-    self.instrument = instrument
-  }
-
-  var makes: Payment.Kind { .storedMethod }
-  var operation: Operation.Kind { .store }
-  var total: Int? { nil }
-  var currency: Currency? { nil }
-  var card: Instrument? { instrument }
-  var question: String { "store a payment method under reference \(reference.text)" }
-
-  /// The members that must match in two equal orders: never card data.
-  package var content: JSONObject {
-    var content: JSONObject = [
-      "command": "tokenize", "method": .string(instrument.method.rawValue),
-    ]
-    content.add(payor: payor, id: payorID, metadata: metadata)
-    content[Operation.holder] = instrument.holder
-    return content
-  }
-}
-
-extension Instrument {
-  /// The holder's name, without any other data; nil without a name.
-  fileprivate var holder: JSON? {
-    let name =
-      switch self {
-      case .card(let card): card.name
-      case .bankAccount(let account): account.name
-      case .cash(let payer): payer.name
-      }
-    return name.map { ["name": .string($0)] }
-  }
-}
-
-extension JSONObject {
-  /// Adds the payer and the merchant's metadata.
-  fileprivate mutating func add(payor: JSONObject, id: String?, metadata: JSONObject) {
-    if !payor.members.isEmpty { self["payor"] = .object(payor.sorted) }
-    self["payor_id"] = id?.json
-    if !metadata.members.isEmpty { self["metadata"] = .object(metadata.sorted) }
-  }
-}
-
-/// A command's request to a provider.
-package enum Order: Sendable {
-  case payment(PaymentOrder)
-  case token(TokenOrder)
-  case sale(SaleOrder)
-  case authorization(AuthorizationOrder)
+/// A command's request to a provider whose payments begin with `Placed`.
+package enum OrderOf<Placed: Sendable>: Sendable {
+  /// Begins a payment.
+  case placed(Placed)
   /// Captures a hold, or continues a payment that waits for its payer. The amount is a part of the hold.
   case capture(Money?)
   /// Releases a hold, or undoes a capture, depending on the payment.
   case cancel(RefundRequest = RefundRequest())
   case refund(RefundRequest)
+}
 
+extension Order {
   /// The order that is recorded; nil for a change of an earlier order's payment.
   var placed: (any PlacedOrder)? {
-    switch self {
-    case .payment(let order): order
-    case .token(let order): order
-    case .sale(let order): order
-    case .authorization(let order): order
-    case .capture, .cancel, .refund: nil
-    }
+    if case .placed(let order) = self { order } else { nil }
   }
 
   /// The refund of a `refund`, or of a `cancel` after capture; nil for any other order.
   var reversal: RefundRequest? {
     switch self {
     case .cancel(let request), .refund(let request): request
-    case .payment, .token, .sale, .authorization, .capture: nil
+    case .placed, .capture: nil
     }
   }
 
@@ -155,15 +44,16 @@ package enum Order: Sendable {
 
   package var kind: Operation.Kind {
     switch self {
+    case .placed(let order): order.operation
     case .capture: .capture
     case .cancel: .void
-    default: placed?.operation ?? .refund
+    case .refund: .refund
     }
   }
 }
 
-/// The engine's view of an order that begins a payment.
-protocol PlacedOrder: Sendable {
+/// An order that begins a payment. Each provider has its own.
+package protocol PlacedOrder: Sendable {
   var reference: Reference { get }
   var makes: Payment.Kind { get }
   var operation: Operation.Kind { get }
@@ -174,20 +64,25 @@ protocol PlacedOrder: Sendable {
   var content: JSONObject { get }
   var card: Instrument? { get }
   var question: String { get }
-  /// The payment that a refund at a reader belongs to.
-  var link: Reference? { get }
+  /// The payment that a refund with the card gives money back of, if the journal has it. The refund is an
+  /// operation of that payment.
+  var refundOf: Reference? { get }
 }
 
 extension PlacedOrder {
-  var card: Instrument? { nil }
+  package var card: Instrument? { nil }
 
-  var link: Reference? { nil }
+  package var refundOf: Reference? { nil }
 
-  /// Returns the operation of the order, before it is recorded.
-  func draft(at time: Int) -> Operation {
+  /// Returns the operation of the order, before it is recorded. With `isRefund`, it is an operation of the
+  /// original payment, and has the order's reference as its name.
+  func draft(isRefund: Bool, at time: Int) -> Operation {
     var draft = Operation(operation, amount: total, at: time)
-    draft.link = link
-    draft.content = content
+    if isRefund {
+      (draft.link, draft.name) = (reference, reference.text)
+    } else {
+      draft.content = content
+    }
     return draft
   }
 
@@ -197,7 +92,8 @@ extension PlacedOrder {
     (payment.lastFour, payment.brand) = (card?.lastFour, nil)
   }
 
-  func priced(_ verb: String, _ amount: Money) -> String {
+  /// Returns the question about an amount, such as `charge 10.50 USD under reference A-1`.
+  package func priced(_ verb: String, _ amount: Money) -> String {
     "\(verb) \(amount.text) under reference \(reference.text)"
   }
 }
@@ -236,81 +132,5 @@ package struct RefundRequest: Sendable {
     refund.name == name?.text
       && (amount.map { $0.minorUnits == refund.amount && (name != nil || !refund.isRest) }
         ?? refund.isRest)
-  }
-}
-
-/// The order of `transact` at a reader.
-package struct SaleOrder: PlacedOrder {
-  package var reference: Reference
-  /// The price before the reader's gratuity menu. It includes `gratuity`.
-  package var amount: Money
-  package var isRefund = false
-  /// The gratuity in minor units.
-  package var gratuity: Int?
-  /// The percentages of the reader's gratuity menu; empty without a menu.
-  package var gratuityMenu: [Int] = []
-  /// Whether the authorization captures as well.
-  package var captures = true
-  package var acceptsPart = false
-  /// The receipt of the refunded payment, in its documented fields.
-  package var original: JSONObject?
-  /// The reference of the refunded payment, if the journal has it.
-  package var originalReference: Reference?
-  package var additional: JSONObject = [:]
-
-  package init(reference: Reference, amount: Money) {
-    self.reference = reference
-    self.amount = amount
-  }
-
-  var makes: Payment.Kind { .payment }
-  var operation: Operation.Kind { isRefund ? .refund : captures ? .charge : .authorize }
-  var total: Int? { amount.minorUnits }
-  var currency: Currency? { amount.currency }
-  var link: Reference? { isRefund ? originalReference : nil }
-  var question: String { priced(isRefund ? "refund" : "charge", amount) }
-
-  /// The members that must match in two equal orders. Events at the reader are not among them.
-  package var content: JSONObject {
-    var content: JSONObject = [
-      "command": "transact", "type": isRefund ? "refund" : "purchase",
-      "amount": .integer(amount.minorUnits), "currency": .string(amount.currency.code),
-    ]
-    content["gratuity"] = gratuity?.json
-    if acceptsPart { content[Operation.allowPartial] = true }
-    content["original"] = (originalReference?.text ?? original?.text("saleReferenceId")).map(
-      JSON.string
-    )
-    if !additional.members.isEmpty { content["additional"] = .object(additional.sorted) }
-    return content
-  }
-}
-
-/// The order of `transact` at a provider whose payers authorize at their bank.
-package struct AuthorizationOrder: PlacedOrder {
-  package var reference: Reference
-  package var kind: Payment.Kind
-  /// The provider's id of a payment or mandate that exists already.
-  package var existingID: String?
-  package var amount: Money?
-  package var currency: Currency?
-  /// The members that must match in two equal orders: never choices of the flow.
-  package var content: JSONObject
-  /// The body of the creation request, if it does not exist yet. Every repetition sends the same bytes.
-  package var creation: [UInt8] = []
-
-  package init(reference: Reference, kind: Payment.Kind, content: JSONObject) {
-    self.reference = reference
-    self.kind = kind
-    self.content = content
-  }
-
-  var makes: Payment.Kind { kind }
-  var operation: Operation.Kind { kind == .mandate ? .createMandate : .charge }
-  var total: Int? { amount?.minorUnits }
-
-  var question: String {
-    if let existingID { return "go on with the \(kind.noun) \(existingID)" }
-    return amount.map { priced("pay", $0) } ?? "create the mandate \(reference.text)"
   }
 }

@@ -216,8 +216,21 @@ package struct Payment: Sendable, Priced {
     operations.byCharge.last { !$0.charge.isSurplus }?.followers ?? []
   }
 
-  /// The refunds and voids of the current attempt.
-  package var reversals: [Operation] { followers.filter(\.isReversal) }
+  /// The refunds and voids of the current attempt, without the voids of its refunds.
+  package var reversals: [Operation] { followers.filter { $0.isReversal && !isAboutRefund($0) } }
+
+  /// Whether an operation is about a refund with the card.
+  package func isAboutRefund(_ operation: Operation) -> Bool {
+    operation.parent.flatMap { self[$0] }?.kind == .refund
+  }
+
+  /// The newest refund with the card that has a reference; nil if none has it. The payment's own reference
+  /// names no refund.
+  package func cardRefund(named handle: String) -> Operation? {
+    guard handle != reference.text else { return nil }
+    return operations.last { $0.ownReference?.text == handle && $0.state.name != .failed }
+      ?? operations.last { $0.ownReference?.text == handle }
+  }
 
   /// The same by their ids, for answers about many of them.
   var reversalsByID: [String: Operation] {
@@ -240,7 +253,7 @@ package struct Payment: Sendable, Priced {
     reversals.filter { $0.source == .lookup && $0.isAlive }
   }
 
-  /// The reference of the payment that a refund with a separate reference belongs to.
+  /// The original payment of a refund that version 0.2.0 recorded as a payment.
   package var original: Reference? { attempt?.kind == .refund ? attempt?.link : nil }
 
   /// Whether it has the same row and version, so that no process wrote it in between.

@@ -154,8 +154,11 @@ extension Payment {
     ["payor", "payer", "user", Operation.holder].compactMap { content[$0]?.object }
   }
 
-  /// The handles of the payment: its reference, and the provider's ids of its operations.
-  package var handles: [String] { [reference.text] + ids }
+  /// The handles of the payment: its reference, those of its refunds with the card, and the provider's ids of its
+  /// operations.
+  package var handles: [String] { [reference.text] + ownReferences + ids }
+
+  fileprivate var ownReferences: [String] { operations.compactMap(\.ownReference?.text) }
 
   /// The provider's ids of its operations, with the receipt numbers of their answers. A hold has another id
   /// after its capture, and is still found by the first one.
@@ -215,6 +218,7 @@ package enum SearchTerm {
       terms.insert("r:" + cut(backwards(id)))
       terms.insert("i:" + cut(id))
     }
+    for reference in payment.ownReferences { terms.insert(refund(reference)) }
     for text in customers(of: payment) { terms.formUnion(beginnings(of: text).map { "c:" + $0 }) }
     if case .object(let metadata)? = payment.content["metadata"] {
       for member in metadata.members {
@@ -241,6 +245,9 @@ package enum SearchTerm {
   /// The longest term of an id, in characters.
   package static let longestID = limit + 2
 
+  /// The term of the payment that has a refund with this reference.
+  package static func refund(_ reference: String) -> String { "n:" + cut(reference) }
+
   /// The query for the payment that has an operation with this id.
   package static func query(id: String) -> Query { .exactly("i:" + cut(id)) }
 
@@ -248,7 +255,9 @@ package enum SearchTerm {
   package static func requested(_ amount: Int) -> String { "a:\(amount)" }
 
   /// Returns whether payments of earlier versions can lack a term.
-  package static func isLater(_ term: String) -> Bool { term.hasPrefix("a:") }
+  package static func isLater(_ term: String) -> Bool {
+    term.hasPrefix("a:") || term.hasPrefix("n:")
+  }
 
   fileprivate static func term(_ kind: String, _ name: String, _ value: String) -> String {
     kind + cut(name) + "=" + cut(value)

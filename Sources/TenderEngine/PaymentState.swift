@@ -74,7 +74,9 @@ package struct PaymentState: Sendable, Hashable {
     add(attempt, followers, Observed())
   }
 
-  private mutating func add(_ attempt: Operation, _ followers: [Operation], _ observed: Observed) {
+  private mutating func add(_ attempt: Operation, _ all: [Operation], _ observed: Observed) {
+    // A void of a refund gave nothing back. The refund itself is returned by it.
+    let followers = all.filter { $0.parent == nil || $0.parent == attempt.sequence }
     asked = max(attempt.minorUnits, min(max(0, attempt.amount ?? 0), Operation.mostMinorUnits))
     id = attempt.id
     addCaptures(attempt, followers)
@@ -344,12 +346,11 @@ extension Operation {
   /// Whether it waits for the merchant.
   var isHold: Bool { state.name == .waiting && state.action == nil }
 
-  /// Whether it may still take effect. A refund at the reader is reserved before it is sent.
+  /// Whether it may still take effect.
   fileprivate var isOnItsWay: Bool {
     switch state.name {
     case .sent, .waiting, .processing: true
-    case .prepared: link != nil
-    case .succeeded, .declined, .cancelled, .expired, .failed, .returned: false
+    case .prepared, .succeeded, .declined, .cancelled, .expired, .failed, .returned: false
     }
   }
 

@@ -6,6 +6,8 @@ package import TenderModel
 /// functions throw a fault with effect `unknown` only after a request that can move money was sent. It calls
 /// `Progress.willSend` before each such request, and takes a `Progress.permit` for it.
 package protocol Provider: Sendable {
+  /// The provider's order that begins a payment.
+  associatedtype Placed: PlacedOrder
   /// The time after a send in which an effect may still appear, in milliseconds.
   static var lateWindow: Int { get }
   /// Whether the provider can be asked about a payment.
@@ -26,15 +28,15 @@ package protocol Provider: Sendable {
 
   /// Checks, before anything is opened or sent, that an order has the credentials and addresses that it
   /// needs. Nil means a look-up.
-  func checkReady(for order: Order?, of payment: Payment?) throws(Fault)
+  func checkReady(for order: OrderOf<Placed>?, of payment: Payment?) throws(Fault)
   /// Checks the rules of an order that begins a payment, before anything is opened. Throws `usage`, or
-  /// `unsupported` for a kind of order that the provider does not have.
-  func check(_ order: Order) throws(Fault)
+  /// `unsupported`.
+  func check(_ order: Placed) throws(Fault)
   /// Checks a part, a void or a refund of an existing payment before it is recorded. Throws `unsupported` if
   /// the provider cannot do it, with the command that can.
   func check(_ draft: Operation, of payment: Payment) throws(Fault)
-  /// Returns the request of an order, with secrets masked.
-  func preview(_ order: Order) throws(Fault) -> JSONObject
+  /// Returns the request of an order that begins a payment, with secrets masked.
+  func preview(_ order: Placed) throws(Fault) -> JSONObject
   /// The way in which a `cancel` or `refund` undoes a payment: `void`, `refund` or `reversal`; nil for any
   /// other order.
   func way(of order: Order, _ payment: Payment?) -> String?
@@ -43,7 +45,7 @@ package protocol Provider: Sendable {
   ///
   /// `order` is nil for a later step, or a request that is sent again under the same key. Then the journal
   /// has all the data, and the operation is in state `sent`.
-  func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome
+  func perform(_ order: OrderOf<Placed>?, _ progress: Progress) throws(Fault) -> Outcome
   /// Continues an attempt that waits for its payer.
   func proceed(_ progress: Progress) throws(Fault) -> Outcome
   /// Stops an attempt that waits for its payer, because the operator stopped the wait.
@@ -127,7 +129,7 @@ extension Provider {
 
   package func owns(_ payment: Payment) -> Bool { payment.merchant == merchant }
 
-  package func checkReady(for order: Order?, of payment: Payment?) throws(Fault) {}
+  package func checkReady(for order: OrderOf<Placed>?, of payment: Payment?) throws(Fault) {}
 
   package func way(of order: Order, _ payment: Payment?) -> String? { nil }
 
@@ -149,6 +151,41 @@ extension Provider {
   package func adopt(_ id: String) throws(Fault) -> (kind: Payment.Kind, outcome: Outcome)? { nil }
 
   package var search: (any SearchFlow)? { nil }
+}
+
+/// The orders of any provider, in the type of their own one. No other code casts an order.
+extension Provider {
+  /// Returns an order in the provider's own type.
+  private func own(_ order: any PlacedOrder) throws(Fault) -> Placed {
+    guard let own = order as? Placed else {
+      throw .bug("an order of another provider than \(name.text)")
+    }
+    return own
+  }
+
+  private func own(_ order: Order?) throws(Fault) -> OrderOf<Placed>? {
+    switch order {
+    case nil: nil
+    case .placed(let order): .placed(try own(order))
+    case .capture(let amount): .capture(amount)
+    case .cancel(let request): .cancel(request)
+    case .refund(let request): .refund(request)
+    }
+  }
+
+  package func checkReady(for order: Order?, of payment: Payment?) throws(Fault) {
+    try checkReady(for: try own(order), of: payment)
+  }
+
+  func check(_ order: any PlacedOrder) throws(Fault) { try check(try own(order)) }
+
+  package func preview(_ order: any PlacedOrder) throws(Fault) -> JSONObject {
+    try preview(try own(order))
+  }
+
+  func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome {
+    try perform(try own(order), progress)
+  }
 }
 
 extension Fault {

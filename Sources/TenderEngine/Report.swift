@@ -75,6 +75,14 @@ package struct Report: Sendable, Priced {
         "this is attempt \(number) of \(payment.reference.quotedForMessage). For the newest attempt: "
         + "tender payment-status \(payment.shellReference)"
     }
+    if let operation, let reference = operation.ownReference, operation.state == .returned {
+      fault = Fault(
+        .cancelled,
+        code: "payment_cancelled",
+        "the refund \(reference.quotedForMessage) was cancelled",
+        hint: "to refund again, add --new-attempt to the same command"
+      )
+    }
     guard let operation, operation.isAttempt, !operation.isUnknown else { return }
     // An attempt shows the result of the operation that ended the payment later.
     let end = payment.followers.last { follower in

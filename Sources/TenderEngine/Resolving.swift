@@ -4,7 +4,7 @@ package import TenderModel
 extension Journal {
   /// Ends an unknown operation with a result from an operator. Its history has the reason.
   ///
-  /// A refund at the reader is resolved under its own reference, and its original follows it.
+  /// A refund that version 0.2.0 recorded as a payment is resolved there, and its original follows it.
   ///
   /// `operation` is its sequence; nil if only one is possible. `failed` means no effect, and frees the
   /// reference or the name. Throws `conflict` if the result is known, or if another process works on it. Also
@@ -23,7 +23,7 @@ extension Journal {
     _ interruption: any Interruption
   ) throws(Fault) -> Payment {
     try checkWhole()
-    if let reference = try found.resolvable(chosen).mirrored,
+    if let reference = try found.resolvable(chosen).ownReference,
       let refund = try self.payment(
         ReferenceKey(env: found.env, provider: found.provider, reference: reference)
       )

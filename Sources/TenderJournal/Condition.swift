@@ -64,7 +64,8 @@ enum Condition {
     guard case .exactly(let term) = SearchTerm.query(id: handle) else {
       return Candidates(statement: "\(byReference) = \(handle)")
     }
-    return Candidates(statement: "\(byReference) = \(handle) UNION \(byTerm) = \(term)")
+    let terms = [term, SearchTerm.refund(handle)]
+    return Candidates(statement: "\(byReference) = \(handle) UNION \(byTerm) IN (\(each: terms))")
   }
 
   private static let byReference: Statement = "SELECT row, created FROM payment WHERE reference"

@@ -242,7 +242,7 @@ extension Payment {
         let amount = operation.amount ?? 0
         // A void of the whole payment counts for its parts too.
         let isWhole = operation.kind == .void && (paid...most).contains(amount)
-        return operation.isReversal && operation.isAlive && !isWhole
+        return operation.isReversal && operation.isAlive && operation.parent == nil && !isWhole
       }
       if paid > 0, refunds > paid { return "its refunds are more than was captured" }
       let tookNothing = [.declined, .failed].contains(attempt.state.name)
@@ -314,7 +314,7 @@ extension Operation {
   /// A fee that the payer pays, or a gratuity at a reader, may be added after the order.
   fileprivate var flawOfOrder: String? {
     guard let amount, let ordered = content["amount"]?.boundedNumber else { return nil }
-    let isOpen = content.text("fee_mode") == FeeMode.service.rawValue || content["type"] != nil
+    let isOpen = content.text("fee_mode") == "service_fee" || content["type"] != nil
     let most = isOpen ? Money.limit : ordered + (content["fee"]?.boundedNumber ?? 0)
     return (ordered...max(ordered, most)).contains(amount)
       ? nil : "its amount is \(amount), and that of its order \(ordered)"

@@ -40,7 +40,7 @@ struct Advices {
     )
     progress.enter(TransactionState.cancelled.rawValue)
     var result: JSONObject = ["state": "cancelled", "cancellationType": "attendant"]
-    if var receipt = progress.payment.receipt {
+    if var receipt = undone?.receipt ?? progress.payment.receipt {
       receipt["captured"] = false
       result["receipt"] = .object(receipt)
     }
@@ -86,6 +86,9 @@ struct Advices {
     return (sale, advice, amount)
   }
 
+  /// The refund with the card that the operation undoes; nil if it is about the sale.
+  private var undone: Operation? { progress.operation.parent.flatMap { progress.payment[$0] } }
+
   /// Returns the sale and the operation's advice, and records it as sent. A repetition uses the recorded
   /// advice.
   private func own() throws(Fault) -> (
@@ -103,7 +106,7 @@ struct Advices {
       try progress.willSend()
       return (kept.sale, advice, true)
     }
-    guard let sale = progress.payment.sale else {
+    guard let sale = undone?.sale ?? progress.payment.sale else {
       throw .saleLost(progress.payment, effect: .none)
     }
     let advice = newAdvice(reason: nil)
@@ -282,16 +285,23 @@ extension SalePreparation {
 }
 
 extension Payment {
-  /// The newest receipt of the current attempt. A capture or void has a separate receipt.
+  /// The newest receipt of the current attempt. A capture or void has a separate receipt, and so has a refund with
+  /// the card, which is not the sale's.
   var receipt: JSONObject? {
-    ([attempt].compactMap(\.self) + followers).filter { $0.isAttempt || $0.link == nil }
-      .compactMap { $0.result["receipt"]?.object }.last
+    ([attempt].compactMap(\.self) + followers).filter {
+      $0.ownReference == nil && !isAboutRefund($0)
+    }
+    .compactMap(\.receipt).last
   }
 
-  /// The identity of the current attempt's sale, from its receipt or from the data stored before it was sent.
+  var sale: SaleIdentity? { attempt?.sale }
+}
+
+extension Operation {
+  var receipt: JSONObject? { result["receipt"]?.object }
+
+  /// The identity of the sale or refund, from its receipt or from the data stored before it was sent.
   var sale: SaleIdentity? {
-    guard let attempt else { return nil }
-    return attempt.result["receipt"]?.object.flatMap(SaleIdentity.init(receipt:))
-      ?? SalePreparation(attempt.preparation?.plain)?.sale
+    receipt.flatMap(SaleIdentity.init(receipt:)) ?? SalePreparation(preparation?.plain)?.sale
   }
 }

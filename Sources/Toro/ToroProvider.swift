@@ -34,7 +34,7 @@ package struct ToroProvider: Provider {
 
   package func isID(_ handle: String) -> Bool { false }
 
-  package func checkReady(for order: Order?, of payment: Payment?) throws(Fault) {
+  package func checkReady(for order: OrderOf<SaleOrder>?, of payment: Payment?) throws(Fault) {
     if order != nil { try checkCredentials() }
   }
 
@@ -45,17 +45,11 @@ package struct ToroProvider: Provider {
     if case .capture = order { nil } else { "cancellation advice" }
   }
 
-  package func check(_ order: Order) throws(Fault) {
-    guard case .sale(let sale) = order else {
-      throw .unsupportedOperation(name, "payments without a card reader")
-    }
-    try check(sale)
-  }
-
   /// Without the card, only the whole sale can be undone. A part is refunded with the card.
   package func check(_ draft: Operation, of payment: Payment) throws(Fault) {
     let state = payment.state
-    guard draft.isReversal, state.isCaptured, let amount = draft.amount, amount < state.captured
+    guard draft.isReversal, draft.link == nil, draft.parent == nil, state.isCaptured,
+      let amount = draft.amount, amount < state.captured
     else { return }
     let left = payment.text(ofMinorUnits: state.leftToRefund)
     throw Fault(
@@ -67,9 +61,8 @@ package struct ToroProvider: Provider {
     )
   }
 
-  package func preview(_ order: Order) throws(Fault) -> JSONObject {
+  package func preview(_ order: SaleOrder) throws(Fault) -> JSONObject {
     let gateway = context.configuration.gatewayURL
-    guard case .sale(let order) = order else { return [:] }
     return [
       "method": "POST", "url": (gateway + Messages.Kind.authorisation.path).json,
       "message": "caaa.001.001.12", "device": context.configuration.device.json,
@@ -81,9 +74,10 @@ package struct ToroProvider: Provider {
     ]
   }
 
-  package func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome {
+  package func perform(_ order: OrderOf<SaleOrder>?, _ progress: Progress) throws(Fault) -> Outcome
+  {
     let gateway = try Gateway(context)
-    if case .sale(let order) = order {
+    if case .placed(let order) = order {
       return try SaleRunner(context, gateway, order, progress).run()
     }
     let advices = Advices(context: context, gateway: gateway, progress: progress)
@@ -98,7 +92,7 @@ package struct ToroProvider: Provider {
   /// Undoes a lost sale with a cancellation advice, which is repeated until it is answered (README, 8).
   package func undo(_ progress: Progress) throws(Fault) -> Outcome {
     let advices = Advices(context: context, gateway: try Gateway(context), progress: progress)
-    guard let sale = progress.payment.sale else {
+    guard let sale = progress.operation.sale else {
       throw .saleLost(progress.payment, effect: .unknown)
     }
     let lost =
@@ -138,13 +132,13 @@ package struct ToroProvider: Provider {
     .map { String($0.dropFirst("receipt.".count)) }
 
   package func recovery(of operation: Operation, in payment: Payment) -> Recovery {
-    operation.isAttempt ? .undo : .sameKey()
+    operation.isAttempt || operation.link != nil ? .undo : .sameKey()
   }
 }
 
 /// Checks an order before the reader is opened: message limits, gratuity, refunds, signature.
 extension ToroProvider {
-  func check(_ order: SaleOrder) throws(Fault) {
+  package func check(_ order: SaleOrder) throws(Fault) {
     // `SaleRefId` is Max35Text, and `saleReferenceId` has the same limit.
     guard order.reference.text.count <= 35 else {
       throw .usage(

@@ -39,16 +39,19 @@ package struct TrueLayerProvider: Provider {
 
   package func isID(_ handle: String) -> Bool { ResourceID.isUUID(handle) }
 
-  package func checkReady(for order: Order?, of payment: Payment?) throws(Fault) {
+  package func checkReady(
+    for order: OrderOf<AuthorizationOrder>?,
+    of payment: Payment?
+  ) throws(Fault) {
     let configuration = context.configuration
     let (missing, purpose): ([String], String)
     switch order {
     case nil:
       if configuration.hasClient { return }
       (missing, purpose) = (configuration.missing(key: false), "a look-up")
-    case .authorization(let order)? where order.existingID == nil:
+    case .placed(let order)? where order.existingID == nil:
       return try requireClient(for: "to create it")
-    case .authorization?, .capture?, .cancel?, .refund?, .payment?, .token?, .sale?:
+    case .placed?, .capture?, .cancel?, .refund?:
       (missing, purpose) = (configuration.missing(key: true), "this command")
     }
     guard configuration.resourceToken == nil, !missing.isEmpty else { return }
@@ -62,14 +65,11 @@ package struct TrueLayerProvider: Provider {
     switch order {
     case .cancel: payment?.kind == .mandate ? "revocation" : "cancellation"
     case .refund: "refund"
-    case .payment, .token, .sale, .authorization, .capture: nil
+    case .placed, .capture: nil
     }
   }
 
-  package func check(_ order: Order) throws(Fault) {
-    guard case .authorization(let order) = order else {
-      throw .unsupportedOperation(name, "cards and stored payment methods")
-    }
+  package func check(_ order: AuthorizationOrder) throws(Fault) {
     if let id = order.existingID, !ResourceID.isUUID(id) {
       throw .usage(
         "bad_value",
@@ -90,9 +90,8 @@ package struct TrueLayerProvider: Provider {
     try requireClient(for: "a refund")
   }
 
-  package func preview(_ order: Order) throws(Fault) -> JSONObject {
+  package func preview(_ order: AuthorizationOrder) throws(Fault) -> JSONObject {
     let api = context.configuration.apiURL
-    guard case .authorization(let order) = order else { return [:] }
     if let id = order.existingID {
       return ["method": "GET", "url": .string(api + Paths.resource(order.kind, id))]
     }
@@ -102,13 +101,16 @@ package struct TrueLayerProvider: Provider {
     ]
   }
 
-  package func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome {
+  package func perform(
+    _ order: OrderOf<AuthorizationOrder>?,
+    _ progress: Progress
+  ) throws(Fault) -> Outcome {
     switch (progress.operation.kind, order) {
     case (.void, _): try cancel(progress)
     case (.revoke, _): try revoke(progress)
     case (.refund, .refund(let request)?): try refund(request, progress)
     case (.refund, _): try refundAgain(progress)
-    case (_, .authorization(let order)?): try authorize(order, progress)
+    case (_, .placed(let order)?): try authorize(order, progress)
     default: try createAgain(progress)
     }
   }

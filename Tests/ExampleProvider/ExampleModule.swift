@@ -71,9 +71,13 @@ struct ExampleModule: ProviderModule {
     case .changes(.refund, let payment):
       return .refund(RefundRequest(amount: try options.part(of: payment)))
     case .makes(_, let reference):
-      var order = PaymentOrder(reference: reference, amount: try options.amount())
-      order.stopsAtConfirmation = session.invocation.has(Keys.hold)
-      return .payment(order)
+      return .placed(
+        ExampleOrder(
+          reference: reference,
+          amount: try options.amount(),
+          isHold: session.invocation.has(Keys.hold)
+        )
+      )
     }
   }
 }

@@ -2,8 +2,31 @@ import TenderCommandLine
 import TenderEngine
 import TenderModel
 
+/// The order of `transact`.
+struct ExampleOrder: PlacedOrder {
+  let reference: Reference
+  let amount: Money
+  let isHold: Bool
+
+  var makes: Payment.Kind { .payment }
+  var operation: Operation.Kind { isHold ? .authorize : .charge }
+  var total: Int? { amount.minorUnits }
+  var currency: Currency? { amount.currency }
+  var question: String { priced("charge", amount) }
+
+  /// The members that must match in two equal orders.
+  var content: JSONObject {
+    [
+      "command": "transact", "amount": .integer(amount.minorUnits),
+      "currency": .string(amount.currency.code),
+    ]
+  }
+}
+
 /// The adapter (PROTOCOL.md).
 struct ExampleProvider: JSONProvider {
+  typealias Placed = ExampleOrder
+
   static let name = ProviderName("example")
   let client: JSONClient
 

@@ -84,20 +84,20 @@ struct JSONClient: Sendable {
 }
 
 extension JSONProvider {
-  func check(_ order: Order) throws(Fault) {
-    guard traits.kinds.contains(order.kind) else {
+  func check(_ order: Placed) throws(Fault) {
+    guard traits.kinds.contains(order.operation) else {
       throw .unsupportedOperation(
         name,
-        "\(order.kind.rawValue.replacing("_", with: " ")) operations"
+        "\(order.operation.rawValue.replacing("_", with: " ")) operations"
       )
     }
   }
 
-  func preview(_ order: Order) throws(Fault) -> JSONObject {
+  func preview(_ order: Placed) throws(Fault) -> JSONObject {
     ["provider": .string(name.text), "url": .string(client.base)]
   }
 
-  func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome {
+  func perform(_ order: OrderOf<Placed>?, _ progress: Progress) throws(Fault) -> Outcome {
     let operation = progress.operation
     let request = try request(operation, of: progress.payment)
     if !operation.isUnknown { try progress.willSend() }

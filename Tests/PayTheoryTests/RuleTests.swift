@@ -36,7 +36,7 @@ import Testing
       change(&order)
       let engine = try world.engine()
       do throws(Fault) {
-        _ = try engine.preview(.payment(order))
+        _ = try engine.preview(PayTheoryOrder.payment(order))
         return nil
       } catch {
         #expect(error.exitStatus == 2)
@@ -76,7 +76,7 @@ import Testing
 
   @Test func `shows a request with its secrets masked`() throws {
     let world = try World()
-    let shown = try world.engine().preview(.payment(world.order()))
+    let shown = try world.engine().preview(PayTheoryOrder.payment(world.order()))
     let method = shown["payload"]?["payment_method_data"]
     #expect(method?["number"] == "[redacted]")
     #expect(method?["security_code"] == "[redacted]")
@@ -99,7 +99,9 @@ import Testing
     order.paymentParameters = "nightly"
     order.sendsReceipt = true
     order.receiptDescription = "two tickets"
-    let data = try world.engine().preview(.payment(order))["payload"]?["pay_theory_data"]
+    let data = try world.engine().preview(PayTheoryOrder.payment(order))["payload"]?[
+      "pay_theory_data"
+    ]
     #expect(
       data?.object?.sorted == [
         "account_code": "shop-1", "fee": 0, "invoice_id": "inv-1",
@@ -112,7 +114,9 @@ import Testing
     #expect(order.content["invoice_id"] == "inv-1")
     order.stored["invoice_id"] = nil
     order.stored["recurring_id"] = "rec-1"
-    let other = try world.engine().preview(.payment(order))["payload"]?["pay_theory_data"]
+    let other = try world.engine().preview(PayTheoryOrder.payment(order))["payload"]?[
+      "pay_theory_data"
+    ]
     #expect(other?["recurring_id"] == "rec-1")
     #expect(order.content["recurring_id"] == "rec-1")
   }

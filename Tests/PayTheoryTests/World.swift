@@ -185,12 +185,12 @@ final class World {
 extension Engine {
   /// Takes a payment.
   func pay(_ order: PaymentOrder, newAttempt: Bool = false) throws(Fault) -> Report {
-    try execute(.payment(order), Engine.Options(newAttempt: newAttempt))
+    try execute(.placed(PayTheoryOrder.payment(order)), Engine.Options(newAttempt: newAttempt))
   }
 
   /// Stores a payment method.
   func store(_ order: TokenOrder) throws(Fault) -> Report {
-    try execute(.token(order))
+    try execute(.placed(PayTheoryOrder.token(order)))
   }
 
   /// Refunds an amount in cents, or the rest.

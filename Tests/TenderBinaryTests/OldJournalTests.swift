@@ -73,8 +73,8 @@ import Testing
     Step("refund SALEPARTS", exit: 15, ""),
     Step(
       "transact --provider toro --type refund --amount 7.50 --original SALEPARTS --reference REST",
-      "succeeded",
-      [0, 750, 0]
+      "refunded",
+      [1250, 1250, 0]
     ),
     Step("payment-status SALEPARTS", "refunded", [1250, 1250, 0]),
   ]

@@ -215,7 +215,7 @@ import Testing
     let back = ["--type", "refund", "--original", "S", "--reference", "B"]
     #expect(try binary.run(sale + ["5"] + back).status == 0)
     let says = try binary.run("find", "B", "--json").record.text("says")
-    #expect(says == "5.00 GBP refunded")
+    #expect(says == "12.00 GBP paid, 5.00 GBP refunded (7.00 GBP left)")
     let partial = ["20", "--reference", "P", "--sim-scenario", "gateway:partial"]
     #expect(try binary.run(sale + partial).status == 20)
     let paid = try binary.run("find", "P", "--json").record.text("says")

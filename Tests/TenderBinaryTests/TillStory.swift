@@ -129,7 +129,7 @@ struct TillStory {
       "R1"
     )
     #expect(refund.status == 0, "\(refund.errors)")
-    #expect(receipt(refund).text("type") == "refund" && refund.record["amount"] == 400)
+    #expect(receipt(refund).text("type") == "refund" && refund.record["this_refund"] == 400)
     #expect(try run("payment-status", "S1").record.text("status") == "partially_refunded")
     let saved = binary.home.appending(path: "receipt.json")
     let line = try #require(chip.output.split(separator: "\n").last)

@@ -52,9 +52,9 @@ final class Bookkeeper: Provider {
 
   func isID(_ handle: String) -> Bool { handle.hasPrefix("id-") }
 
-  func check(_ order: Order) throws(Fault) {}
+  func check(_ order: TestOrder) throws(Fault) {}
 
-  func preview(_ order: Order) throws(Fault) -> JSONObject { [:] }
+  func preview(_ order: TestOrder) throws(Fault) -> JSONObject { [:] }
 
   private func draw(_ limit: Int) -> Int {
     book.withLock { $0.isCalm ? limit - 1 : $0.random.below(limit) }
@@ -65,7 +65,7 @@ final class Bookkeeper: Provider {
     throw Fault(.terminated, code: "terminated", "killed")
   }
 
-  func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome {
+  func perform(_ order: OrderOf<TestOrder>?, _ progress: Progress) throws(Fault) -> Outcome {
     let isFinish = progress.operation.isUnknown
     switch draw(isFinish ? 12 : 16) {
     case 12:

@@ -248,10 +248,7 @@ import Testing
       at: 0
     )
     var dead = Operation.charge(1000, .prepared)
-    dead.content = [
-      "command": "transact", "amount": 1000, "currency": "USD", "fee_mode": "merchant_fee",
-    ]
-    dead.content["method"] = ""
+    dead.content = ["command": "transact", "amount": 1000, "currency": "USD"]
     dead.key = "K"
     payment.append(dead)
     _ = try till.journal.open(payment, OpeningTerms(hasOwnKey: true), .power)

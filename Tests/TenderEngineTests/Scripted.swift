@@ -79,17 +79,17 @@ final class Scripted: Provider {
 
   func isID(_ handle: String) -> Bool { handle.hasPrefix("id-") }
 
-  func check(_ order: Order) throws(Fault) {
+  func check(_ order: TestOrder) throws(Fault) {
     if let rule = script.withLock({ $0.rule }) { throw rule }
   }
 
-  func checkReady(for order: Order?, of payment: Payment?) throws(Fault) {
+  func checkReady(for order: OrderOf<TestOrder>?, of payment: Payment?) throws(Fault) {
     if let lack = script.withLock({ $0.lack }) { throw lack }
   }
 
-  func preview(_ order: Order) throws(Fault) -> JSONObject { [:] }
+  func preview(_ order: TestOrder) throws(Fault) -> JSONObject { [:] }
 
-  func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome {
+  func perform(_ order: OrderOf<TestOrder>?, _ progress: Progress) throws(Fault) -> Outcome {
     hear("\(progress.operation.isUnknown ? "again" : "send") \(Self.words(progress.operation))")
     return try act(progress)
   }
@@ -187,6 +187,7 @@ extension Traits {
   ]
   static let scripted = Traits(kinds: allKinds, takesKeys: true)
   static let keyless = Traits(kinds: allKinds)
+  static let reader = Traits(kinds: allKinds, canLookUp: false, isAtReader: true)
 }
 
 extension Finding {
@@ -284,11 +285,11 @@ struct Till<Asked: Provider> {
     card: (number: String, expiration: String)? = nil
   ) throws -> String {
     guard let currency = Currency(code: "USD") else { return "" }
-    var order = PaymentOrder(
+    var order = TestOrder(
       reference: try Reference(reference),
       amount: Money(minorUnits: amount, currency: currency)
     )
-    order.instrument = try card.map { number, expiration in
+    order.card = try card.map { number, expiration in
       .card(
         try Card(
           number: SharedSecret(number),
@@ -300,11 +301,11 @@ struct Till<Asked: Provider> {
         )
       )
     }
-    order.stopsAtConfirmation = hold
+    order.isHold = hold
     let asked = order
     return words { () throws(Fault) in
       try engine.execute(
-        .payment(asked),
+        .placed(asked),
         Engine.Options(newAttempt: newAttempt, idempotencyKey: key)
       )
     }

@@ -143,11 +143,6 @@ extension WholePaymentTests {
       "succeeded, final, authorized 10, captured 10, to refund 10"
     ),
     Case(
-      "reserved for a card at the reader",
-      .of(.charge(10, .succeeded), .refund(3, .prepared, link: "B")),
-      "succeeded, authorized 10, captured 10, refunding 3, to refund 7"
-    ),
-    Case(
       "without effect",
       .of(
         .charge(10, .succeeded),

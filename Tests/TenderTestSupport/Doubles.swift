@@ -223,8 +223,9 @@ extension Engine {
   }
 
   /// The request of an order after the check of its rules.
-  package func preview(_ order: Order) throws(Fault) -> JSONObject {
-    try provider.preview(try checked(order).order)
+  package func preview(_ order: any PlacedOrder) throws(Fault) -> JSONObject {
+    _ = try checked(.placed(order))
+    return try provider.preview(order)
   }
 
   /// Captures a hold or a part.

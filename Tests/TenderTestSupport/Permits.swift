@@ -17,12 +17,7 @@ extension SendPermit {
       digest: { _ in [UInt8](repeating: 7, count: 32) },
       announce: { _ in }
     )
-    let order = AuthorizationOrder(
-      reference: try Reference("A"),
-      kind: .payment,
-      content: ["command": "transact"]
-    )
-    _ = try? engine.execute(.authorization(order))
+    _ = try? engine.execute(.placed(TestOrder(reference: try Reference("A"))))
     guard let permit = provider.given.withLock({ $0 }) else {
       throw Fault(.internal, code: "internal", "the engine gave no permit")
     }
@@ -41,11 +36,11 @@ private final class PermitProvider: Provider {
 
   func isID(_ handle: String) -> Bool { false }
 
-  func check(_ order: Order) throws(Fault) {}
+  func check(_ order: TestOrder) throws(Fault) {}
 
-  func preview(_ order: Order) throws(Fault) -> JSONObject { [:] }
+  func preview(_ order: TestOrder) throws(Fault) -> JSONObject { [:] }
 
-  func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome {
+  func perform(_ order: OrderOf<TestOrder>?, _ progress: Progress) throws(Fault) -> Outcome {
     try progress.willSend()
     let permit = try progress.permit()
     given.withLock { $0 = permit }

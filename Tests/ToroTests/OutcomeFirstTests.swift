@@ -200,19 +200,16 @@ import Toro
       try world.engine().sell(order)
     }
     _ = try take(world.sale())
-    #expect(try take(world.refund("B1", of: "A", 300)).status == .succeeded)
+    #expect(try take(world.refund("B1", of: "A", 300)).status == .partiallyRefunded)
     world.clock.advance(1000)
-    #expect(try take(world.refund("B2", of: "A", 300)).status == .succeeded)
-    // Only B1 is older than this, and the original still counts it.
+    #expect(try take(world.refund("B2", of: "A", 300)).status == .partiallyRefunded)
+    // Only B1 is older than this, and it is a part of its payment.
     let filter = PaymentFilter(env: .simulator, provider: ToroProvider.name)
     #expect(try world.journal.prune(before: world.clock.now - 500, filter) == 0)
     let tooMuch = #expect(throws: Fault.self) { try take(world.refund("B3", of: "A", 500)) }
     #expect(tooMuch?.code == "refund_exceeds")
     #expect(try world.latest("A")?.reversals.count == 2)
-    // Without the original, nothing needs them any more.
     #expect(try world.journal.prune(before: world.clock.now + 1, filter) > 0)
     #expect(try world.latest("A") == nil)
-    _ = try world.journal.prune(before: world.clock.now + 1, filter)
-    #expect(try world.latest("B1") == nil)
   }
 }

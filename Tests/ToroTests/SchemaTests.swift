@@ -80,7 +80,9 @@ import Toro
     if let payment = try world.latest("A & <B>"), payment.state.status == .succeeded {
       let refund = try world.refund("R", of: "A & <B>", 100)
       let back = try engine.sell(refund)
-      if back.status == .succeeded { _ = try engine.cancel(try world.latest("R"), handle: "R") }
+      if back.operation?.state == .succeeded {
+        _ = try engine.cancel(try world.latest("A & <B>"), handle: "R")
+      }
     }
     #expect(!world.wire.requests.isEmpty)
     for message in world.wire.requests + world.wire.answers {

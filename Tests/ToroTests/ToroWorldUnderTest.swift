@@ -231,7 +231,7 @@ struct AgreeableAttendant: Attendant {
 extension Engine {
   /// Takes a sale or refund at the reader.
   func sell(_ order: SaleOrder, newAttempt: Bool = false) throws(Fault) -> Report {
-    try execute(.sale(order), Engine.Options(newAttempt: newAttempt))
+    try execute(.placed(order), Engine.Options(newAttempt: newAttempt))
   }
 
   /// Finishes an unknown operation, as `journal resume --finish` does.

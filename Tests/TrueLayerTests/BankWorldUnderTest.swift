@@ -201,7 +201,7 @@ extension Engine {
     key: String? = nil
   ) throws(Fault) -> Report {
     try execute(
-      .authorization(order),
+      .placed(order),
       Engine.Options(newAttempt: newAttempt, idempotencyKey: key)
     )
   }

@@ -147,8 +147,10 @@ package struct PayTheoryModule: ProviderModule {
     _ env: Env
   ) throws(Fault) -> Order {
     switch intent {
-    case .makes(.storedMethod, let reference): .token(try token(reference, session, env))
-    case .makes(_, let reference): .payment(try payment(reference, session, env))
+    case .makes(.storedMethod, let reference):
+      .placed(PayTheoryOrder.token(try token(reference, session, env)))
+    case .makes(_, let reference):
+      .placed(PayTheoryOrder.payment(try payment(reference, session, env)))
     case .changes(let change, let payment): try order(change, session, payment)
     }
   }
@@ -216,7 +218,7 @@ package struct PayTheoryModule: ProviderModule {
   ) throws(Fault) -> Instrument? {
     do throws(Fault) {
       if let payment {
-        try configuration(session, env).checkReady(for: .payment(payment), of: nil)
+        try configuration(session, env).checkReady(for: .placed(.payment(payment)), of: nil)
       } else {
         try configuration(session, env).checkInstruments()
       }

@@ -37,7 +37,8 @@ package protocol ProviderModule: Sendable {
   /// Throws `usage` or `refused`, and `unsupported` if the provider cannot undo the payment so.
   func order(_ intent: Intent, _ session: any Session, _ env: Env) throws(Fault) -> Order
   /// Returns the receipts of a payment as text, one copy for each side; nil without any.
-  func receipt(of payment: Payment, _ settings: Settings) -> String?
+  /// `handle` can be the reference of a refund with the card, which has receipts of its own.
+  func receipt(of payment: Payment, _ handle: String, _ settings: Settings) -> String?
   func checks(_ session: any Session, _ env: Env) -> [Check]
   /// The commands that `conformance` runs on simulator and sandbox, in order; `REF` begins each reference.
   var cases: [[String]] { get }
@@ -78,7 +79,9 @@ extension ProviderModule {
 
   package func inKeyOrder(_ result: JSONObject) -> JSONObject { result }
 
-  package func receipt(of payment: Payment, _ settings: Settings) -> String? { nil }
+  package func receipt(of payment: Payment, _ handle: String, _ settings: Settings) -> String? {
+    nil
+  }
 
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
     [.credentials(of: self, session, env) { "credentials are set" }]

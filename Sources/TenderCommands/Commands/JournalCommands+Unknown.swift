@@ -100,9 +100,9 @@ extension JournalCommands {
     return report.fault?.exitStatus ?? 0
   }
 
-  /// Returns the unknown refund at the reader that a sale mirrors. It is a payment with a separate reference.
+  /// Returns the payment that version 0.2.0 recorded for an unknown refund of a sale; nil without one.
   private func refund(in sale: Payment) throws(Fault) -> Payment? {
-    guard let reference = sale.unknowns.first?.mirrored else { return nil }
+    guard let reference = sale.unknowns.first?.ownReference else { return nil }
     return try composition.payment(reference, target(of: sale))
   }
 

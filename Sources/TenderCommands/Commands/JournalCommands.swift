@@ -106,7 +106,8 @@ struct JournalCommands: CommandWork {
 
   private func showReceipts(_ payments: [Payment], _ handle: String) throws(Fault) -> Int32 {
     let texts = payments.compactMap { payment in
-      (try? composition.module(payment.provider.text))?.receipt(of: payment, composition.settings)
+      (try? composition.module(payment.provider.text))?
+        .receipt(of: payment, handle, composition.settings)
     }
     guard !texts.isEmpty else {
       throw Fault(

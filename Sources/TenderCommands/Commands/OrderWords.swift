@@ -12,13 +12,15 @@ extension Engine {
     let asked = order.refundRequest
     let verb = provider.traits.hasPayerFlow && asked != nil ? "refund" : command
     let way = provider.way(of: order, payment).map { $0 == verb ? "" : " by \($0)" } ?? ""
-    let amount = amount(of: order, payment)
+    let amount = amount(of: checked)
     let part = amount.flatMap { minorUnits in
       payment?.currency.map { Money(minorUnits: minorUnits, currency: $0) }
     }
     let money = part ?? asked?.amount ?? payment?.money
     let what = "\(verb) \(checked.handle)\(way)" + (money.map { ", \($0.text)" } ?? "")
-    guard let payment, let whole = payment.money, let amount, amount < whole.minorUnits else {
+    guard let payment, let whole = payment.money, let amount, amount < whole.minorUnits,
+      checked.cardRefund == nil
+    else {
       return what
     }
     let left = payment.text(ofMinorUnits: left(after: amount, payment))
@@ -32,8 +34,9 @@ extension Engine {
     let (order, payment) = (checked.order, checked.payment)
     let (plan, key) = try plan(checked)
     var request: JSONObject = ["plan": .string(plan.rawValue)]
-    if order.reference != nil {
-      return (plan == .send ? try provider.preview(order) : request, key)
+    if case .placed(let order) = order {
+      let isSent = plan == .send || plan == .refund
+      return (isSent ? try provider.preview(order) : request, key)
     }
     // A replay sends nothing, and shows the earlier result.
     if plan != .replay { request["way"] = provider.way(of: order, payment)?.json }
@@ -47,11 +50,11 @@ extension Engine {
       }
       return (request, key)
     }
-    let amount = amount(of: order, payment)
+    let amount = amount(of: checked)
     request["amount"] = amount?.json
     request["currency"] = payment?.currency?.code.json
     // The state of an unknown payment says nothing about what is left.
-    if let payment, let amount, !payment.state.isUnknown {
+    if let payment, let amount, !payment.state.isUnknown, checked.cardRefund == nil {
       request["whole"] = .bool(amount == payment.state.amount)
       request["left"] = .integer(left(payment.state))
       request["left_afterwards"] = .integer(left(after: amount, payment))
@@ -62,15 +65,17 @@ extension Engine {
   }
 
   /// The amount of an order in minor units; nil if it is not known before.
-  private func amount(of order: Order, _ payment: Payment?) -> Int? {
-    guard let state = payment?.state else { return order.refundRequest?.amount?.minorUnits }
+  private func amount(of checked: CheckedOrder) -> Int? {
+    let order = checked.order
+    guard let state = checked.payment?.state else { return order.refundRequest?.amount?.minorUnits }
+    if let refund = checked.cardRefund { return refund.effectiveAmount }
     return switch order {
     case .refund(let request):
       request.amount?.minorUnits ?? (state.isUnknown ? nil : left(state))
     case .capture(let amount):
       amount?.minorUnits ?? (state.isHeld ? state.leftToCapture : nil)
     case .cancel: state.isHeld || state.isCaptured ? left(state) : nil
-    case .payment, .token, .sale, .authorization: nil
+    case .placed: nil
     }
   }
 
@@ -82,6 +87,11 @@ extension Engine {
   private func left(after amount: Int, _ payment: Payment) -> Int {
     max(0, left(payment.state) - amount)
   }
+}
+
+extension CheckedOrder {
+  /// The refund with the card that the order is about; nil for an order about the payment.
+  fileprivate var cardRefund: Operation? { payment?.cardRefund(named: handle) }
 }
 
 extension Order {

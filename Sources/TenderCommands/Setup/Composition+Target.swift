@@ -64,8 +64,14 @@ extension Composition {
     filter.env = try invocation.value(Keys.env)
     filter.provider = invocation[Keys.provider].map(ProviderName.init)
     var found = try journal().payments(matching: handle, filter: filter)
+    // A refund with the card is found by its reference, if no payment has that.
+    if found.contains(where: { $0.reference.text == handle }) {
+      found.removeAll { $0.cardRefund(named: handle) != nil }
+    }
     // The id of a payment may be the reference of another one. --id means the id, if there is one.
-    let identified = found.filter { $0.reference.text != handle }
+    let identified = found.filter {
+      $0.reference.text != handle && $0.cardRefund(named: handle) == nil
+    }
     let isID = invocation.exemptIDs.contains(handle)
     if isID, !identified.isEmpty { found = identified }
     guard isID || identified.isEmpty || identified.count == found.count else {

@@ -42,7 +42,7 @@ struct Records {
     var fields: JSONObject = [
       "command": .string(command), "provider": .string(report.provider.text),
       "env": .string(report.env.rawValue), "reference": report.reference?.text.json,
-      "original": report.payment?.original?.text.json, "attempt": report.attemptNumber?.json,
+      "original": original(of: report)?.text.json, "attempt": report.attemptNumber?.json,
       "operation": report.named.map { .string("\($0.kind.rawValue) \($0.number)") },
       "replayed": report.replayed?.json, "id": report.id?.json,
       "status": .string(report.status.rawValue), "provider_status": report.providerStatus?.json,
@@ -57,7 +57,8 @@ struct Records {
         ("refunded_amount", state.refunded), ("refunding_amount", state.refunding),
         ("returned_amount", state.returned),
       ] where amount > 0 { fields.add(name, .integer(amount)) }
-      if let operation = report.operation, operation.isReversal, state.isCaptured,
+      if let operation = report.operation, operation.isReversal, operation.parent == nil,
+        state.isCaptured,
         operation.isUnknown || operation.hasEffect
       {
         fields.add("this_refund", .integer(operation.effectiveAmount))
@@ -80,6 +81,11 @@ struct Records {
     }
     fields.add("created_at", report.createdAt.map { .string(Timestamp.text($0)) })
     return fields
+  }
+
+  /// The reference of the payment that a report about a refund with the card belongs to.
+  private func original(of report: Report) -> Reference? {
+    report.payment?.original ?? report.operation?.ownReference.flatMap { _ in report.reference }
   }
 
   private static func object(_ operation: Operation) -> JSONObject {

@@ -63,14 +63,24 @@ enum SharedCondition {
     }
   }
 
-  /// Returns the test for an exact reference or provider's id.
-  static func handle(exactly handle: String) -> Statement { either { "\(sql: $0) = \(handle)" } }
+  /// Returns the test for an exact reference, also of a refund with the card, or an exact provider's id.
+  static func handle(exactly handle: String) -> Statement {
+    either(
+      orIn: """
+        UNION SELECT o.payment FROM tender.operation o JOIN tender.term t ON t.payment = o.payment
+        WHERE t.text = \(SearchTerm.refund(handle)) AND o.link = \(handle) AND o.content IS NULL
+        """
+    ) { "\(sql: $0) = \(handle)" }
+  }
 
   /// Returns the test that the reference or the id of an operation passes another test.
-  private static func either(_ test: (_ column: String) -> Statement) -> Statement {
+  private static func either(
+    orIn others: Statement = "",
+    _ test: (_ column: String) -> Statement
+  ) -> Statement {
     """
      AND a.row IN (SELECT b.row FROM tender.payment b WHERE \(test("b.reference"))
-    UNION SELECT o.payment FROM tender.operation o WHERE \(test("o.id")))
+    UNION SELECT o.payment FROM tender.operation o WHERE \(test("o.id")) \(others))
     """
   }
 

@@ -84,7 +84,8 @@ struct SaleOrderBuilder {
   {
     guard let payment = try payments(handle).first else { throw .unknownHandle(handle) }
     let state = payment.state
-    let isPaid = state.isCaptured && state.status != .cancelled
+    let isPaid =
+      state.isCaptured && state.status != .cancelled && payment.cardRefund(named: handle) == nil
     if isPaid, payment.receipt == nil { throw .saleLost(payment, effect: .none) }
     guard isPaid, let receipt = payment.receipt, receipt.text("type") == "purchase" else {
       throw .conflict(

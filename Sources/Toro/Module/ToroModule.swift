@@ -245,7 +245,7 @@ package struct ToroModule: ProviderModule {
   ) throws(Fault) -> Order {
     switch intent {
     case .makes(_, let reference):
-      return .sale(try SaleOrderBuilder(session: session, env: env).order(reference))
+      return .placed(try SaleOrderBuilder(session: session, env: env).order(reference))
     case .changes(.cancel, _): return .cancel()
     case .changes(let change, let payment):
       let options = OptionReader(session.invocation, currency: payment?.currency?.code ?? "GBP")
@@ -273,11 +273,12 @@ package struct ToroModule: ProviderModule {
     ]
   }
 
-  package func receipt(of payment: Payment, _ settings: Settings) -> String? {
-    payment.receipt.map { receipt in
+  package func receipt(of payment: Payment, _ handle: String, _ settings: Settings) -> String? {
+    let refund = payment.cardRefund(named: handle)
+    return (refund?.receipt ?? payment.receipt).map { receipt in
       ReceiptText.text(
         receipt,
-        status: payment.state.status,
+        status: refund?.receiptStatus ?? payment.state.status,
         merchant: settings.profile["toro"]?["merchant_name"]?.text
       )
     }
@@ -310,6 +311,13 @@ package struct ToroModule: ProviderModule {
       variables: ["TENDER_TORO_DEVICE"],
       addresses: ["TENDER_TORO_GATEWAY_URL"]
     )
+  }
+}
+
+extension Operation {
+  /// The status on the receipt of a refund with the card.
+  fileprivate var receiptStatus: Status {
+    state == .returned ? .cancelled : Status(rawValue: state.name.rawValue) ?? .unknown
   }
 }
 

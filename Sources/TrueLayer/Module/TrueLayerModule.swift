@@ -145,7 +145,7 @@ package struct TrueLayerModule: ProviderModule {
       let builder = OptionReader(invocation, currency: currency)
       // The name of an existing resource is its id, unless another one is typed.
       let id = invocation.has(Keys.reference) ? nil : try builder.existing()?.id
-      return .authorization(try builder.order(try id.map(Reference.init(_:)) ?? reference))
+      return .placed(try builder.order(try id.map(Reference.init(_:)) ?? reference))
     case .changes(let wanted, let known): (change, payment) = (wanted, known)
     }
     let read = OptionReader(invocation, currency: payment?.currency?.code ?? currency)

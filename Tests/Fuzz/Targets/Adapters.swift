@@ -225,8 +225,10 @@ struct AdapterRun {
     made.stopsAtConfirmation = isTwoStep && way == 3
     let order = made
     let other = {
-      _ = try? engine.preview(.payment(order))
-      for order in [nil, .payment(order), .capture(nil), .refund(RefundRequest())] as [Order?] {
+      _ = try? engine.preview(PayTheoryOrder.payment(order))
+      for order in [
+        nil, .placed(PayTheoryOrder.payment(order)), .capture(nil), .refund(RefundRequest()),
+      ] as [Order?] {
         try? engine.provider.checkReady(for: order, of: nil)
       }
       let known = try? journal.payment(
@@ -245,9 +247,9 @@ struct AdapterRun {
     return goOn(engine, PayTheoryProvider.name, other: other) {
       if way == 4 {
         let token = TokenOrder(reference: reference, instrument: .card(card))
-        return try engine.execute(.token(token))
+        return try engine.execute(.placed(PayTheoryOrder.token(token)))
       }
-      return try engine.execute(.payment(order))
+      return try engine.execute(.placed(PayTheoryOrder.payment(order)))
     }
   }
 
@@ -319,15 +321,15 @@ struct AdapterRun {
       order.existingID = id
     }
     let other = {
-      _ = try? engine.preview(.authorization(order))
+      _ = try? engine.preview(order)
       _ = TrueLayerModule().explanations.count
       _ = AccountNumbers.isIBAN(feed.take { String(decoding: $0.chunk(40), as: UTF8.self) })
-      for order in [nil, .authorization(order), .capture(nil)] as [Order?] {
+      for order in [nil, .placed(order), .capture(nil)] as [Order?] {
         try? engine.provider.checkReady(for: order, of: nil)
       }
     }
     return goOn(engine, TrueLayerProvider.name, other: other) {
-      try engine.execute(.authorization(order))
+      try engine.execute(.placed(order))
     }
   }
 
@@ -442,7 +444,7 @@ struct AdapterRun {
     order.captures = feed.take { $0.below(4) } != 1
     let engine = engine(provider)
     let other = {
-      _ = try? engine.preview(.sale(order))
+      _ = try? engine.preview(order)
       _ = try? provider.checkReader()
       guard
         let known = try? journal.payment(
@@ -459,9 +461,9 @@ struct AdapterRun {
       back.original = receipt
       back.originalReference = Reference(stored: "A")
       if let name = try? Reference("B") { back.reference = name }
-      _ = try? engine.execute(.sale(back))
+      _ = try? engine.execute(.placed(back))
     }
-    let sale = { try engine.execute(.sale(order)) }
+    let sale = { try engine.execute(.placed(order)) }
     let problem = goOn(engine, ToroProvider.name, limit: limit, other: other, isLater ? nil : sale)
     return isEndless() ? "a sale goes on for as long as its reader says something" : problem
   }
