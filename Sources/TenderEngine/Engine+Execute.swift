@@ -289,16 +289,15 @@ extension Engine {
     _ progress: Progress,
     note: String
   ) throws(Fault) -> Report {
-    var (done, warning) = (progress.payment, progress.warning)
+    var done = progress.payment
     if !progress.isConcluded {
       done = try driver.applied(outcome, .answer, done, progress.sequence)
       done.updatedAt = clock.now
       let note = progress.note(note)
-      warning = try journal.conclude(&done, progress.sequence, note: note, isLast: true)
+      try journal.conclude(&done, progress.sequence, note: note, isLast: true)
     }
     say(done, progress)
-    return Report(done, done[progress.sequence], replayed: false, warning: warning)
-      .showing(outcome)
+    return Report(done, done[progress.sequence], replayed: false).showing(outcome)
   }
 
   /// Announces the payment's status after its write, and updates the original of a refund.
@@ -313,7 +312,7 @@ extension Engine {
     let isSent = progress.operation.state.name == .sent
     // If the journal fails after a send, the effect of the request is still unknown.
     let isUnwritten = fault.kind == .state || fault.cause == .leaseLost
-    if isUnwritten, isSent || progress.hasSent { return .unrecorded(fault) }
+    if isUnwritten, !fault.isProven, isSent || progress.hasSent { return .unrecorded(fault) }
     guard isSent, fault.effect == .none, !fault.isProven else { return fault }
     return fault.afterSending
   }
@@ -365,7 +364,7 @@ extension Engine {
     let note =
       (fault.effect == .unknown ? "result unknown: " : "ended with no effect: ") + kept.code
     do throws(Fault) {
-      _ = try journal.conclude(&after, progress.sequence, note: progress.note(note), isLast: true)
+      try journal.conclude(&after, progress.sequence, note: progress.note(note), isLast: true)
       driver.say(after.state.status.rawValue)
       progress.sayAll()
     } catch {

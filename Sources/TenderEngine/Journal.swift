@@ -50,30 +50,22 @@ package protocol Journal: Sendable {
   /// Writes the changes of a payment, and a line of history about one operation. Raises the payment's
   /// version.
   ///
-  /// A preparation that an operation no longer has is erased from the files. For an operation in `sent`, room
-  /// for its outcome is reserved first (see `setAside`), and the files must exist at their paths. If either
-  /// fails, nothing is written. A new operation with a key is written only if no other has that key
-  /// (`key_reused`).
+  /// A preparation that an operation no longer has is erased from the files. For an operation in `sent`, the
+  /// files must exist at their paths. If they do not, nothing is written. A new operation with a key is written
+  /// only if no other has that key (`key_reused`).
   func update(
     _ payment: inout Payment,
     _ sequence: Int,
     note: String,
     _ durability: Durability
   ) throws(Fault)
-  /// Writes the outcome of a request into the room reserved before the send, if `update` cannot write it.
-  /// From then on, every reader sees it. The next process that can write moves it to its row.
-  func setAside(_ payment: inout Payment, _ sequence: Int, note: String) throws(Fault)
-  /// Writes the outcome of a request that was sent. If the journal fails, it is set aside in its reserved
-  /// room.
-  ///
-  /// `isLast` means that this is the last write under the lock. Returns the reason if the outcome was set
-  /// aside. Throws the journal's fault if neither was possible.
+  /// Writes the outcome of a request that was sent. `isLast` means that this is the last write under the lock.
   func conclude(
     _ payment: inout Payment,
     _ sequence: Int,
     note: String,
     isLast: Bool
-  ) throws(Fault) -> Fault?
+  ) throws(Fault)
   /// Throws (`journal_forgot`, `journal_copy`) if the journal lost entries, or is a copy. Such a journal
   /// cannot tell whether a reference is new.
   func checkWhole() throws(Fault)
@@ -225,15 +217,7 @@ extension Journal {
     _ sequence: Int,
     note: String,
     isLast: Bool
-  ) throws(Fault) -> Fault? {
-    do throws(Fault) {
-      try update(&payment, sequence, note: note, .power)
-      return nil
-    } catch {
-      guard (try? setAside(&payment, sequence, note: note)) != nil else { throw error }
-      return .setAside(error)
-    }
-  }
+  ) throws(Fault) { try update(&payment, sequence, note: note, .power) }
 
   package func lock(
     opening payment: Payment,

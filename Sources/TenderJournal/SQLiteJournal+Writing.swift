@@ -10,7 +10,6 @@ extension SQLiteJournal {
     _ durability: Durability
   ) throws(Fault) -> Payment {
     try checkWhole()
-    try makeRoom(for: payment.key)
     var opened = payment
     opened.version += 1
     let written = try commit(durability) { () throws(Fault) in
@@ -28,16 +27,12 @@ extension SQLiteJournal {
     note: String,
     _ durability: Durability
   ) throws(Fault) {
-    try makeRoom(for: payment.key)
-    let isSent = payment[sequence]?.isUnknown == true
-    if isSent || durability == .power { try checkPlace() }
-    if isSent { try aside.take(for: payment.row) }
+    if durability == .power || payment[sequence]?.isUnknown == true { try checkPlace() }
     var next = payment
     next.version += 1
     let written = try commit(durability) { () throws(Fault) in
       try write(next, sequence, note)
     }
-    if !isSent { aside.leave(payment.row) }
     finish(written, &next)
     payment = next
   }
@@ -57,7 +52,6 @@ extension SQLiteJournal {
   func finish(_ written: Written, _ payment: inout Payment) {
     payment.settled(rows: written.rows)
     indexed = Indexed(row: written.payment, version: written.version, terms: written.terms)
-    aside.waiting[payment.key] = nil
     for secret in written.gone { forget(secret) }
   }
 
@@ -114,7 +108,7 @@ extension SQLiteJournal {
     for operation in redacted.operations {
       var own = rows[operation.row]
       if own == nil, operation.row == 0 {
-        // An operation that was set aside before it had a row has one now.
+        // A waiting outcome of an earlier version may be of an operation without a row.
         own =
           stored.first { row, values in
             values.number("sequence") == operation.sequence && !known.contains(row)

@@ -541,23 +541,6 @@ import Testing
   }
 
   @Test(arguments: Kind.all)
-  func `sets aside what was sent, and nothing else`(_ kind: Kind) throws {
-    let journal = try journal(kind)
-    var written = try journal.open(payment())
-    var early = written
-    #expect(throws: Fault.self) { try journal.setAside(&early, 1, note: "outcome") }
-    written.send()
-    try journal.update(&written, note: "sent")
-    written.charge.state = .succeeded
-    written.charge.result = ["state": "completed"]
-    try journal.setAside(&written, 1, note: "outcome")
-    let found = try #require(try journal.payment("A"))
-    #expect(found.state.status == .succeeded)
-    #expect(found.charge.result == ["state": "completed"])
-    #expect(found.changed.isEmpty)
-  }
-
-  @Test(arguments: Kind.all)
   func `locks a reference for one at a time`(_ kind: Kind) throws {
     let journal = try journal(kind)
     func take(_ reference: String) throws -> (any ReferenceLock)? {

@@ -166,9 +166,6 @@ struct WriteCommands: CommandWork {
         inWordsOfAttempt: isPayersFlow && words.refundRequest == nil
       )
     }
-    if let warning = report.warning {
-      output.warn("the result is known but the journal could not be written: \(warning.message)")
-    }
     if ![.void, .refund].contains(words.kind) {
       // A confirm captures the held amount, and asks for no more.
       let acceptsPart = words.reference == nil || invocation.has(Keys.allowPartial)

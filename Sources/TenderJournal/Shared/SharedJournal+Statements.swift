@@ -33,9 +33,6 @@ extension SharedJournal {
     var lends: Int
     /// The user and machine in the line of the history.
     var by: String
-    /// Whether a kernel lock of this machine is held. Then a lease that another of its processes left is
-    /// taken over.
-    var isLocked = false
 
     var key: ReferenceKey { payment.key }
   }
@@ -84,12 +81,11 @@ extension SharedJournal {
         WHERE \("l", has: write.key)\(Self.fence(lease)) RETURNING 1
         """
     }
-    let isFree: Statement = "l.until <= clock_timestamp()"
     return taking(
       write.key,
       holder: machine + "/alone",
       for: write.lends,
-      where: write.isLocked ? "\(isFree) OR l.machine = excluded.machine" : isFree
+      where: "l.until <= clock_timestamp()"
     )
   }
 

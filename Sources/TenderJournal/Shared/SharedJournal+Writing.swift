@@ -170,14 +170,12 @@ extension SharedJournal {
   ) throws(Fault) {
     if durability == .process, isPassing(payment) { return }
     let isSending = payment[sequence]?.state.name == .sent
-    if isSending { try aside.take(for: payment.row) }
     let begun = clock.moment
     try update(&payment, sequence, note, lends: leaseTime)
     if isSending {
       if leases[payment.key] != nil { lend(from: begun) }
     } else {
       window?.lend(nil)
-      aside.leave(payment.row)
     }
   }
 
@@ -207,28 +205,13 @@ extension SharedJournal {
     _ sequence: Int,
     note: String,
     isLast: Bool
-  ) throws(Fault) -> Fault? {
+  ) throws(Fault) {
     window?.lend(nil)
-    do throws(Fault) {
-      try update(&payment, sequence, note, lends: isLast ? 0 : leaseTime)
-      if isLast {
-        // The last outcome released the lease.
-        leases[payment.key]?.isOver = true
-        known[payment.row] = nil
-      }
-      aside.leave(payment.row)
-      return nil
-    } catch {
-      // Another process has the reference now, and finds out itself.
-      guard error.cause != .leaseLost else {
-        // The other process may not find out, so the outcome is not dropped.
-        var lost = payment
-        if payment[sequence]?.isUnknown == false { try? setAside(&lost, sequence, note: note) }
-        throw error
-      }
-      guard (try? setAside(&payment, sequence, note: note)) != nil else { throw error }
-      return .spooled(error, in: aside.path)
-    }
+    try update(&payment, sequence, note, lends: isLast ? 0 : leaseTime)
+    guard isLast else { return }
+    // The last outcome released the lease.
+    leases[payment.key]?.isOver = true
+    known[payment.row] = nil
   }
 
   /// Extends the send window of a lease that was written at a moment or later.
@@ -245,7 +228,6 @@ extension SharedJournal {
     _ note: String,
     lends: Int
   ) throws(Fault) {
-    try makeRoom(for: payment.key)
     fresh = nil
     if known[payment.row] == nil { _ = try reread(payment.row) }
     let write = try write(of: payment, { line($0, sequence, note) }, lends: lends)
@@ -307,15 +289,6 @@ extension Fault {
       "data that this payment needs later is sealed under the key of the fleet \(key). That key is not "
         + "here; nothing was sent",
       "set TENDER_JOURNAL_KEY_FILE; see: tender help shared-journal"
-    )
-  }
-
-  /// The database was unreachable when the outcome was known, so the outcome is in the spool.
-  fileprivate static func spooled(_ failure: Fault, in path: String) -> Fault {
-    .state(
-      failure.code,
-      "the journal could not take the outcome, which lies in \(path): \(failure.message)",
-      "the next command on this machine that reaches the journal delivers it"
     )
   }
 }
