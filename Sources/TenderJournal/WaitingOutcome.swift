@@ -87,7 +87,9 @@ extension SQLiteJournal {
     guard Environment.exists(path) else { return }
     do throws(Fault) {
       for outcome in WaitingOutcome.all(at: path, of: name) {
-        guard var payment = try outcome.added(to: try payment(outcome.payment.key)) else { continue }
+        guard var payment = try outcome.added(to: try payment(outcome.payment.key)) else {
+          continue
+        }
         try update(&payment, outcome.sequence, note: outcome.note, .power)
       }
       PlainFile.remove(path)

@@ -9,6 +9,10 @@ import Testing
 @Suite final class WaitingOutcomeTests: JournalFolder {
   private static let fixture = Project.path("Tests/TenderJournalTests/Fixtures/0.2.0-aside/")
 
+  private func putJournal() throws {
+    for name in ["journal.db", "journal.db-wal"] { try put(name, state.appending(path: name)) }
+  }
+
   private func put(_ name: String, _ place: URL) throws {
     try FileManager.default.copyItem(at: URL(filePath: Self.fixture + name), to: place)
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: place.path)
@@ -31,7 +35,7 @@ import Testing
 
   @Test func `the first command after an upgrade takes them in, once`() throws {
     let file = state.appending(path: "journal.aside")
-    try put("journal.db", state.appending(path: "journal.db"))
+    try putJournal()
     try put("journal.aside", file)
     for _ in 0..<2 { try check(open(), file) }
     // A file that is found again, for example from a backup, changes nothing.
@@ -41,7 +45,7 @@ import Testing
 
   @Test func `a file that is cut is removed, and the payment stays unknown`() throws {
     let file = state.appending(path: "journal.aside")
-    try put("journal.db", state.appending(path: "journal.db"))
+    try putJournal()
     try Data(contentsOf: URL(filePath: Self.fixture + "journal.aside")).prefix(500).write(to: file)
     #expect(try open().payment("ORDER-7")?.state.status == .unknown)
     #expect(!FileManager.default.fileExists(atPath: file.path))
@@ -51,7 +55,7 @@ import Testing
     .enabled(if: PostgresCluster.isAvailable, Comment(rawValue: PostgresCluster.isMissing))
   )
   func `a machine's first command delivers them to a shared journal`() throws {
-    try put("journal.db", state.appending(path: "journal.db"))
+    try putJournal()
     let sent = try #require(try open().payment("ORDER-7"))
     let history = try open().history(of: sent)
     let address = try PostgresCluster.shared().database()
