@@ -99,11 +99,17 @@ extension Engine {
     let reference: Reference
     let lock: any ReferenceLock
     if let placed = checked.order.placed {
-      reference = placed.reference
-      let draft = try draft(placed)
+      var draft = try draft(placed)
+      let holder = try holder(of: draft, placed.reference)
+      reference = holder?.reference ?? placed.reference
+      // Without a reference of its own, the order is that of the record.
+      if let attempt = holder?.attempt {
+        (draft.kind, draft.content) = (attempt.kind, attempt.content)
+        draft.fingerprints = attempt.fingerprints
+      }
       checked.draft = draft
       // A command that lacks a prerequisite writes nothing.
-      if checked.lack == nil {
+      if checked.lack == nil, holder == nil {
         checked.first = try added(draft, checked, to: newPayment(reference))
       }
       lock = try hold(reference, opening: checked.first.map { ($0, checked.terms) })
@@ -167,7 +173,10 @@ extension Engine {
   /// The refusal of an unknown payment. A journal that lost entries does not say that there is none.
   func unknown(_ handle: String) throws(Fault) -> Fault {
     try journal.checkWhole()
-    return .unknownHandle(handle)
+    var fault = Fault.unknownHandle(handle)
+    guard try journal.isPruned(key(Reference(stored: handle))) else { return fault }
+    fault.message = "\(handle.quotedForMessage) is not in the journal any more: journal prune deleted it"
+    return fault
   }
 
   /// Adds a payment made elsewhere to the journal, with its id as its reference.

@@ -11,7 +11,9 @@ extension Engine {
     var finished: (sequence: Int, isNew: Bool, outcome: Outcome?)?
     for _ in 0..<Self.mostRounds {
       try checkOwner(of: payment)
-      switch (try decision(on: checked, payment), payment) {
+      let decision = try decision(on: checked, payment)
+      if decision.sends, let payment { try checkIDs(of: payment) }
+      switch (decision, payment) {
       case (.run(let draft), _): return try run(draft, checked, on: payment, key)
       case (.refuse(var fault), _):
         // The operation that this command has just finished is its result.
@@ -250,36 +252,12 @@ extension Engine {
     do throws(Fault) {
       let outcome = try body(progress)
       isAnswered = true
-      try checkIdentity(outcome, progress)
       return try conclude(outcome, progress, note: "outcome")
     } catch {
       let fault = judged(error, progress)
       if !isAnswered, fault.effect == .unknown, let report = askAtOnce(progress) { return report }
       return try settle(fault, progress)
     }
-  }
-
-  /// Checks that an answer does not name the id of another operation. Such an answer is about that operation.
-  ///
-  /// Throws with effect unknown. The simulator in this process may reuse ids after a reset.
-  func checkIdentity(_ outcome: Outcome, _ progress: Progress) throws(Fault) {
-    let (operation, payment) = (progress.operation, progress.payment)
-    guard remembersIDs, let id = outcome.id, operation.isUnknown,
-      // The answer that ends a hold has the hold's id.
-      ![operation.id, operation.isReversal ? nil : payment.attempt?.id].contains(id)
-    else { return }
-    let isReversals = payment.reversals.contains {
-      $0.sequence != operation.sequence && $0.id == id
-    }
-    // If the journal cannot be read, the check passes: the outcome still has to be written.
-    guard isReversals || (try? journal.isKnown(id, otherThan: payment)) == true else { return }
-    throw Fault(
-      .unknown,
-      effect: .unknown,
-      code: "outcome_unknown",
-      "the answer names \(id), the id of another operation in the journal: the result of the request is "
-        + "unknown"
-    )
   }
 
   /// Writes an outcome, then announces it. An outcome that cannot be written is not announced, and is looked

@@ -16,6 +16,8 @@ package struct PaymentOrder: PlacedOrder {
   package var instrument: Instrument?
   /// The id of a stored method that is charged instead of an instrument.
   package var storedMethod: String?
+  /// The id of a payment that exists at the provider already. It is recorded, and nothing is charged.
+  package var existingID: String?
   /// Whether to stop when the provider waits for a confirmation.
   package var stopsAtConfirmation = false
   package var payor: JSONObject = [:]
@@ -34,13 +36,16 @@ package struct PaymentOrder: PlacedOrder {
 
   var makes: Payment.Kind { .payment }
   var operation: Operation.Kind { stopsAtConfirmation ? .authorize : .charge }
-  var total: Int? { amount.minorUnits + (fee?.minorUnits ?? 0) }
+  var total: Int? { existingID == nil ? amount.minorUnits + (fee?.minorUnits ?? 0) : nil }
   var currency: Currency? { amount.currency }
   var card: Instrument? { instrument }
-  var question: String { priced("charge", amount) }
+  var question: String {
+    existingID.map { "record the payment \($0)" } ?? priced("charge", amount)
+  }
 
   /// The members that must match in two equal orders: never card data, flow choices or output options.
   package var content: JSONObject {
+    if let existingID { return ["command": "transact", "id": .string(existingID)] }
     var content: JSONObject = [
       "command": "transact", "amount": .integer(amount.minorUnits),
       "currency": .string(amount.currency.code), "fee_mode": .string(feeMode.rawValue),

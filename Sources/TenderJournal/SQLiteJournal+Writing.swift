@@ -14,6 +14,7 @@ extension SQLiteJournal {
     opened.version += 1
     let written = try commit(durability) { () throws(Fault) in
       try checkElsewhere(opened, terms)
+      if opened.row == 0, try isPruned(opened.key) { throw .referencePruned(opened.reference) }
       return try write(opened, opened.attempt?.sequence ?? 0, "opened")
     }
     opened.row = written.payment
@@ -126,6 +127,9 @@ extension SQLiteJournal {
       written.payment = try insert(.payment, values, sum)
     }
     for draft in drafts { try write(draft, &written) }
+    for (operation, draft) in zip(redacted.operations, drafts) where draft.values != nil {
+      try claim(operation, over: draft.before?.text("id"), redacted, written.payment)
+    }
     for seen in payment.unwritten { try insert(seen, of: written.payment) }
     (written.version, written.terms) = (payment.version, SearchTerm.all(of: redacted))
     try index(written, redacted.createdAt, instead: before)
@@ -144,6 +148,9 @@ extension SQLiteJournal {
     try checkWhole()
     // Another process may write the same payment.
     return try commit(.power) { () throws(Fault) in
+      if let (id, holder) = try sharedID(of: payment) {
+        throw .idHeld(id, by: holder.reference, not: payment.reference)
+      }
       var taken = payment
       (taken.row, taken.version) = (0, max(1, payment.version))
       if let there = try self.payment(payment.key) {
@@ -175,6 +182,37 @@ extension SQLiteJournal {
       throw .changed(payment.reference)
     }
     return (row, operations)
+  }
+
+  /// Records that the thing of an operation belongs to the payment in a row. Throws `conflict` (`id_held`) if
+  /// the id is new here, and another record or refund has it.
+  private func claim(
+    _ operation: Operation,
+    over before: String?,
+    _ payment: Payment,
+    _ row: Int
+  ) throws(Fault) {
+    guard payment.env != .simulator || isOutside else { return }
+    if operation.id == nil, let before {
+      let values: [Database.Value] = [.text(before), .integer(row)]
+      return try database.query("DELETE FROM claim WHERE id = ? AND payment = ?", values)
+    }
+    guard let id = operation.id, let thing = operation.thing else { return }
+    let place = [id, thing.rawValue, payment.provider.text, payment.env.rawValue, payment.merchant]
+      .map(Database.Value.text)
+    let own: [Database.Value] = [
+      .integer(row), .integer(operation.isAttempt ? 0 : operation.sequence),
+    ]
+    let holder = try database.first(
+      "SELECT payment, sequence FROM claim WHERE id = ? AND thing = ? AND provider = ? AND env = ? AND merchant = ?",
+      place
+    )
+    guard let holder else {
+      return try database.query("INSERT INTO claim VALUES (?, ?, ?, ?, ?, ?, ?)", place + own)
+    }
+    guard holder != own, before != id else { return }
+    let other = try self.row("p.row = \(holder[0].integer ?? 0)")?.text("reference")
+    throw .idHeld(id, by: Reference(stored: other ?? ""), not: payment.reference)
   }
 
   private struct Draft {

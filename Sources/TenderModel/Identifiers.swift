@@ -27,7 +27,7 @@ package struct Reference: Sendable, Hashable {
     self.text = Self.composed(text)
   }
 
-  private static func composed(_ text: String) -> String {
+  package static func composed(_ text: String) -> String {
     guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
     var composed = ""
     composed.unicodeScalars.append(contentsOf: text._nfc)

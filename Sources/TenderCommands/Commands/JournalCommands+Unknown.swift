@@ -39,7 +39,8 @@ extension Action {
     and frees the reference or the refund's name; succeeded means that it happened. While the
     provider may still carry out the request, an end without effect exits 6 and names the time.
     Where a payment has several unknown operations, --operation names one by its number in tender
-    journal show.
+    journal show. Where two records have the id of one payment, --as holder keeps the id in this record
+    and removes it from the other (exit 6, id_shared).
 
     Needs --yes or a typed yes; live payments need --env live too.
     $ tender journal resolve ORDER-1042 --as succeeded --reason console --yes # it was paid
@@ -226,9 +227,9 @@ extension JournalCommands {
   func resolve() throws(Fault) -> Int32 {
     // This is the old form: `journal settle --all --as restored`.
     if invocation[Keys.outcome] == "restored" { return try accept() }
-    guard let reason = invocation[Keys.reason], !reason.isEmpty,
-      let status = invocation[Keys.outcome].flatMap(Status.init(rawValue:))
-    else {
+    let status = invocation[Keys.outcome].flatMap(Status.init(rawValue:))
+    let holds = invocation[Keys.outcome] == "holder"
+    guard let reason = invocation[Keys.reason], !reason.isEmpty, holds || status != nil else {
       throw .missingOption(
         "journal resolve needs --as and --reason",
         hint:
@@ -247,13 +248,20 @@ extension JournalCommands {
     let chosen = try invocation.value(Keys.operation)
     let operation = chosen.flatMap { found[$0] } ?? found.unknowns.first
     let what = operation.map { "the " + found.words(for: $0) + " of " } ?? ""
-    let question = "resolve \(what)\(handle) as \(status.rawValue)"
+    let question =
+      status.map { "resolve \(what)\(handle) as \($0.rawValue)" }
+      ?? "make \(handle) the only record with its ids"
     if target.env == .live {
       try composition.approve(target.env, question)
     } else {
       try composition.confirm(question, "resolving by hand", code: "not_confirmed")
     }
     let journal = try composition.journal()
+    guard let status else {
+      let held = try journal.hold(found, reason: reason, composition.clock, composition.signals)
+      output.show(records.entry(held, history: try journal.history(of: held)))
+      return output.exit(0)
+    }
     // The simulator has no late effects beyond those of its provider.
     let late = target.env == .simulator ? 0 : try composition.settings.lateWindow(target.env)
     let resolved = try journal.resolve(

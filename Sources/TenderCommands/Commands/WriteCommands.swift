@@ -273,7 +273,7 @@ struct WriteCommands: CommandWork {
       }
     }
     // An unknown handle is refused without a question if the provider cannot adopt it.
-    let mayBeAdopted = engine.provider.traits.hasPayerFlow
+    let mayBeAdopted = engine.provider.isID(order.handle)
     guard order.order.reference != nil || order.payment != nil || mayBeAdopted else { return }
     try composition.approve(
       target.env,

@@ -143,11 +143,13 @@ extension SharedJournal {
       createdAt: stored.createdAt,
       terms: SearchTerm.all(of: stored),
       sums: [:],
+      ids: [:],
       prepared: [:]
     )
     for row in found.operations {
       guard let sequence = row["sequence"]?.wholeNumber else { continue }
       known.sums[sequence] = row.text("sum")
+      known.ids[sequence] = row.text("id")
       known.prepared[sequence] = row.text("prepared").map { ($0, open($0)) }
     }
     self.known[stored.row] = known

@@ -43,6 +43,8 @@ extension SharedJournal {
       prepared: stored.new,
       unprepared: stored.gone,
       keys: try newKeys(of: payment),
+      ids: Dictionary(raised.operations.compactMap { o in o.id.map { (o.sequence, $0) } }) { $1 },
+      claims: claims(of: raised, operations.keys, before),
       lease: lease,
       lends: lease == nil ? 0 : lends,
       by: settings.by
@@ -74,6 +76,33 @@ extension SharedJournal {
       keys.append(key)
     }
     return keys
+  }
+
+  /// Returns the rows of `claim` for changed operations, and the ids that are new or gone.
+  private func claims(
+    of payment: Payment,
+    _ changed: some Collection<Int>,
+    _ before: Known?
+  ) -> Write.Claims {
+    var claims = Write.Claims()
+    guard payment.env != .simulator || isOutside else { return claims }
+    for operation in payment.operations where changed.contains(operation.sequence) {
+      let earlier = before?.ids[operation.sequence]
+      guard let id = operation.id, let thing = operation.thing else {
+        if operation.id == nil, let earlier { claims.gone.append(earlier) }
+        continue
+      }
+      if earlier != id { claims.new.append(id) }
+      let row: JSONObject = [
+        "id": .string(id), "thing": .string(thing.rawValue),
+        "provider": .string(payment.provider.text), "env": .string(payment.env.rawValue),
+        "merchant": .string(payment.merchant),
+        "sequence": .integer(operation.isAttempt ? 0 : operation.sequence),
+      ]
+      // Two attempts may have one id.
+      if !claims.rows.contains(where: { $0 == row }) { claims.rows.append(row) }
+    }
+    return claims
   }
 
   /// Returns the preparations to store, and the operations that no longer have one.
@@ -129,6 +158,7 @@ extension SharedJournal {
     let sequence = payment.attempt?.sequence ?? 0
     var write = try write(of: payment, { line($0, sequence, "opened") }, lends: leaseTime)
     write.opening = terms
+    write.print = payment.row == 0 ? print(of: payment.key) : nil
     return write
   }
 
@@ -154,6 +184,7 @@ extension SharedJournal {
       createdAt: write.payment.createdAt,
       terms: write.terms,
       sums: write.sums,
+      ids: write.ids,
       prepared: prepared,
       written: (write.values, write.operations, clock.uptime)
     )

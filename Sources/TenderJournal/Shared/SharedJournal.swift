@@ -76,8 +76,9 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   struct Known {
     var createdAt: Int
     var terms: Set<String>
-    /// The checksums of its operations, by sequence.
+    /// The checksums and ids of its operations, by sequence.
     var sums: [Int: String]
+    var ids: [Int: String]
     /// The preparations as stored, by sequence, with the content of those that can be unsealed here.
     var prepared: [Int: (text: String, preparation: Operation.Preparation?)]
     /// The rows that this process wrote last, and when.
