@@ -174,7 +174,11 @@ extension PayTheoryProvider {
   private func check(_ order: PaymentOrder) throws(Fault) {
     if let id = order.existingID {
       guard isID(id) else {
-        throw .usage("bad_value", "\(id.quotedForMessage) is not an id of Pay Theory's", "such as pt-1")
+        throw .usage(
+          "bad_value",
+          "\(id.quotedForMessage) is not an id of Pay Theory's",
+          "such as pt-1"
+        )
       }
       return
     }

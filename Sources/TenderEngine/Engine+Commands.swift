@@ -99,17 +99,9 @@ extension Engine {
     let reference: Reference
     let lock: any ReferenceLock
     if let placed = checked.order.placed {
-      var draft = try draft(placed)
-      let holder = try holder(of: draft, placed.reference)
-      reference = holder?.reference ?? placed.reference
-      // Without a reference of its own, the order is that of the record.
-      if let attempt = holder?.attempt {
-        (draft.kind, draft.content) = (attempt.kind, attempt.content)
-        draft.fingerprints = attempt.fingerprints
-      }
-      checked.draft = draft
+      reference = try begin(&checked, placed)
       // A command that lacks a prerequisite writes nothing.
-      if checked.lack == nil, holder == nil {
+      if checked.lack == nil, reference == placed.reference, let draft = checked.draft {
         checked.first = try added(draft, checked, to: newPayment(reference))
       }
       lock = try hold(reference, opening: checked.first.map { ($0, checked.terms) })
@@ -131,6 +123,22 @@ extension Engine {
     var report = try execute(checked, on: key(reference))
     if checked.isUnderWay { report.replayed = false }
     return checked.undoes ? report.cancelled : report
+  }
+
+  /// Sets the operation of an order that begins a payment. Returns the reference of its record.
+  private func begin(
+    _ checked: inout CheckedOrder,
+    _ placed: any PlacedOrder
+  ) throws(Fault) -> Reference {
+    var draft = try draft(placed)
+    let holder = try holder(of: draft, placed.reference)
+    // Without a reference of its own, the order is that of the record.
+    if let attempt = holder?.attempt {
+      (draft.kind, draft.content) = (attempt.kind, attempt.content)
+      draft.fingerprints = attempt.fingerprints
+    }
+    checked.draft = draft
+    return holder?.reference ?? placed.reference
   }
 
   /// Returns the operation of an order, with the fingerprints that identify it.
@@ -175,7 +183,8 @@ extension Engine {
     try journal.checkWhole()
     var fault = Fault.unknownHandle(handle)
     guard try journal.isPruned(key(Reference(stored: handle))) else { return fault }
-    fault.message = "\(handle.quotedForMessage) is not in the journal any more: journal prune deleted it"
+    fault.message =
+      "\(handle.quotedForMessage) is not in the journal any more: journal prune deleted it"
     return fault
   }
 
@@ -231,9 +240,10 @@ extension Engine {
   ///
   /// Throws the fault that would refuse it.
   package func plan(_ checked: CheckedOrder) throws(Fault) -> (plan: Plan, key: String?) {
+    var checked = checked
     var known: Payment?
     if let placed = checked.order.placed {
-      known = try journal.payment(key(placed.reference))
+      known = try journal.payment(key(try begin(&checked, placed)))
       try checkOwner(of: known)
     } else if let payment = checked.payment {
       known = payment

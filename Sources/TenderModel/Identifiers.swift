@@ -27,6 +27,7 @@ package struct Reference: Sendable, Hashable {
     self.text = Self.composed(text)
   }
 
+  /// Returns a text with its letters composed (NFC).
   package static func composed(_ text: String) -> String {
     guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
     var composed = ""

@@ -121,7 +121,7 @@ import Testing
       try journal.end(&payment) { $0.id = "pt-1" }
     }
     let found = try #require(try journal.payment("B"))
-    #expect(try journal.sharedID(of: found)?.holder.reference == "A")
+    #expect(try journal.sharedID(of: found)?.holder.reference.text == "A")
     #expect(try journal.verify().count == 1)
     #expect(try journal.verify().first?.contains("pt-1") == true)
     let held = try journal.hold(found, reason: "portal", clock, NeverInterrupted())

@@ -9,7 +9,9 @@ package struct PayTheoryModule: ProviderModule {
 
   package var name: ProviderName { PayTheoryProvider.name }
 
-  package var options: [any OptionKey] { Self.fees + Self.payment + Self.instrument + [Keys.token, Keys.paymentID] }
+  package var options: [any OptionKey] {
+    Self.fees + Self.payment + Self.instrument + [Keys.token, Keys.paymentID]
+  }
 
   package var currency: String { "USD" }
 
