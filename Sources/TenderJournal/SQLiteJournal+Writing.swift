@@ -148,9 +148,6 @@ extension SQLiteJournal {
     try checkWhole()
     // Another process may write the same payment.
     return try commit(.power) { () throws(Fault) in
-      if let (id, holder) = try sharedID(of: payment) {
-        throw .idHeld(id, by: holder.reference, not: payment.reference)
-      }
       var taken = payment
       (taken.row, taken.version) = (0, max(1, payment.version))
       if let there = try self.payment(payment.key) {

@@ -39,8 +39,8 @@ extension Action {
     and frees the reference or the refund's name; succeeded means that it happened. While the
     provider may still carry out the request, an end without effect exits 6 and names the time.
     Where a payment has several unknown operations, --operation names one by its number in tender
-    journal show. Where two records have the id of one payment, --as holder keeps the id in this record
-    and removes it from the other (exit 6, id_shared).
+    journal show. Where two records have the id of one payment (id_shared), --as holder gives
+    it to this record. The other record loses the id.
 
     Needs --yes or a typed yes; live payments need --env live too.
     $ tender journal resolve ORDER-1042 --as succeeded --reason console --yes # it was paid

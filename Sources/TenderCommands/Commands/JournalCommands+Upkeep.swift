@@ -52,7 +52,7 @@ extension Action {
     Deletes payments last changed before TIME, with their operations and history. It does
     not delete payments that are not final or have an unknown operation. It does not delete
     mandates that can still be revoked. A deleted reference stays used: the same command exits 6
-    (reference_pruned). Only a keyed hash of it remains. Use journal export first.
+    (reference_pruned). The journal keeps a keyed hash of the reference. Use journal export first.
 
     Live payments need --env live and --yes, or a typed yes. So does a TIME within the last 24
     hours. A TIME in the future exits 2.

@@ -149,9 +149,6 @@ extension SharedJournal {
   }
 
   private func takeOver(_ payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Bool {
-    if let (id, holder) = try sharedID(of: payment) {
-      throw .idHeld(id, by: holder.reference, not: payment.reference)
-    }
     var taken = payment
     (taken.row, taken.version) = (0, 0)
     if let found = try self.payment(query([select(payment.key)])[0].first) {
