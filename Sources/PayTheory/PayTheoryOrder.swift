@@ -39,6 +39,8 @@ package struct PaymentOrder: PlacedOrder {
   package var instrument: Instrument?
   /// The id of a stored method that is charged instead of an instrument.
   package var storedMethod: String?
+  /// The id of a payment that exists at the provider already. It is recorded, and nothing is charged.
+  package var existingID: String?
   /// Whether to stop when the provider waits for a confirmation.
   package var stopsAtConfirmation = false
   package var payor: JSONObject = [:]
@@ -57,13 +59,16 @@ package struct PaymentOrder: PlacedOrder {
 
   package var makes: Payment.Kind { .payment }
   package var operation: Operation.Kind { stopsAtConfirmation ? .authorize : .charge }
-  package var total: Int? { amount.minorUnits + (fee?.minorUnits ?? 0) }
+  package var total: Int? { existingID == nil ? amount.minorUnits + (fee?.minorUnits ?? 0) : nil }
   package var currency: Currency? { amount.currency }
   package var card: Instrument? { instrument }
-  package var question: String { priced("charge", amount) }
+  package var question: String {
+    existingID.map { "record the payment \($0)" } ?? priced("charge", amount)
+  }
 
   /// The members that must match in two equal orders: never card data, flow choices or output options.
   package var content: JSONObject {
+    if let existingID { return ["command": "transact", "id": .string(existingID)] }
     var content: JSONObject = [
       "command": "transact", "amount": .integer(amount.minorUnits),
       "currency": .string(amount.currency.code), "fee_mode": .string(feeMode.rawValue),

@@ -209,6 +209,8 @@ extension PayTheoryProvider {
     if let paid = payment.currency, made["currency"] != nil, Transactions.currency(made) != paid {
       return false
     }
+    // A payment that was made elsewhere has the reference of its maker.
+    guard payment.content["id"] == nil else { return true }
     return made.text("reference").map { $0.isEmpty || $0 == payment.reference.text } ?? true
   }
 }

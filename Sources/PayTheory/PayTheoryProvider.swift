@@ -84,6 +84,7 @@ package struct PayTheoryProvider: Provider {
     let stored = progress.attempt.content.text("token")
     switch (operation.kind, order) {
     case (_, .placed(.payment(let order))?):
+      if let id = order.existingID { return try existing(id) }
       if let method = order.storedMethod { return try pay(order, by: method, progress) }
       if case .cash(let payer) = order.instrument { return try makeBarcode(order, payer, progress) }
       return try transact(order, progress)
@@ -101,6 +102,12 @@ package struct PayTheoryProvider: Provider {
     let configuration = context.configuration
     switch order {
     case .payment(let order):
+      if let id = order.existingID {
+        return [
+          "method": "POST", "url": .string(configuration.graphQLURL), "action": "transactions",
+          "transaction_id": .string(id),
+        ]
+      }
       guard let method = order.storedMethod else { return preview(order) }
       return [
         "method": "POST", "url": .string(configuration.graphQLURL),
@@ -168,6 +175,16 @@ extension PayTheoryProvider {
   }
 
   private func check(_ order: PaymentOrder) throws(Fault) {
+    if let id = order.existingID {
+      guard isID(id) else {
+        throw .usage(
+          "bad_value",
+          "\(id.quotedForMessage) is not an id of Pay Theory's",
+          "such as pt-1"
+        )
+      }
+      return
+    }
     guard order.amount.minorUnits > 0 else {
       throw .usage("bad_amount", "--amount must be more than zero", "such as --amount 10.50")
     }

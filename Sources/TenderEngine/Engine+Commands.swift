@@ -102,11 +102,11 @@ extension Engine {
     let reference: Reference
     let lock: any ReferenceLock
     if let placed = checked.order.placed {
-      let draft = try draft(placed)
-      checked.draft = draft
-      reference = draft.isAttempt ? placed.reference : placed.refundOf ?? placed.reference
+      reference = try begin(&checked, placed)
       // A command that lacks a prerequisite writes nothing.
-      if draft.isAttempt, checked.lack == nil {
+      if checked.lack == nil, reference == placed.reference, let draft = checked.draft,
+        draft.isAttempt
+      {
         checked.first = try added(draft, checked, to: newPayment(reference))
       }
       lock = try hold(reference, opening: checked.first.map { ($0, checked.terms) })
@@ -128,6 +128,26 @@ extension Engine {
     var report = try execute(checked, on: key(reference))
     if checked.isUnderWay { report.replayed = false }
     return checked.undoes ? report.cancelled : report
+  }
+
+  /// Sets the operation of an order that begins a payment. Returns the reference of its record.
+  private func begin(
+    _ checked: inout CheckedOrder,
+    _ placed: any PlacedOrder
+  ) throws(Fault) -> Reference {
+    var draft = try draft(placed)
+    guard draft.isAttempt else {
+      checked.draft = draft
+      return placed.refundOf ?? placed.reference
+    }
+    let holder = try holder(of: draft, placed.reference)
+    // Without a reference of its own, the order is that of the record.
+    if let attempt = holder?.attempt {
+      (draft.kind, draft.content) = (attempt.kind, attempt.content)
+      draft.fingerprints = attempt.fingerprints
+    }
+    checked.draft = draft
+    return holder?.reference ?? placed.reference
   }
 
   /// Returns the operation of an order, with the fingerprints that identify it.
@@ -196,7 +216,11 @@ extension Engine {
   /// The refusal of an unknown payment. A journal that lost entries does not say that there is none.
   func unknown(_ handle: String) throws(Fault) -> Fault {
     try journal.checkWhole()
-    return .unknownHandle(handle)
+    var fault = Fault.unknownHandle(handle)
+    guard try journal.isPruned(key(Reference(stored: handle))) else { return fault }
+    fault.message =
+      "\(handle.quotedForMessage) is not in the journal any more: journal prune deleted it"
+    return fault
   }
 
   /// Adds a payment made elsewhere to the journal, with its id as its reference.
@@ -251,10 +275,10 @@ extension Engine {
   ///
   /// Throws the fault that would refuse it.
   package func plan(_ checked: CheckedOrder) throws(Fault) -> (plan: Plan, key: String?) {
+    var checked = checked
     var known: Payment?
     if let placed = checked.order.placed {
-      let original = try isRefund(placed) ? placed.refundOf : nil
-      known = try journal.payment(key(original ?? placed.reference))
+      known = try journal.payment(key(try begin(&checked, placed)))
       try checkOwner(of: known)
     } else if let payment = checked.payment {
       known = payment

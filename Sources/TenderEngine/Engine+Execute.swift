@@ -12,7 +12,9 @@ extension Engine {
     var hasLooked = false
     for _ in 0..<Self.mostRounds {
       try checkOwner(of: payment)
-      switch (try decision(on: checked, payment), payment) {
+      let decision = try decision(on: checked, payment)
+      if decision.sends, let payment { try checkIDs(of: payment) }
+      switch (decision, payment) {
       case (.run(let draft), let known):
         if !hasLooked, let lack = checked.lack { throw lack }
         if !hasLooked, let known, try needsLook(draft, known) {
@@ -20,7 +22,7 @@ extension Engine {
           payment = try looked(at: known)
           continue
         }
-        if !hasLooked, draft.isAttempt { try checkNew(key.reference, checked) }
+        if !hasLooked, draft.isAttempt, draft.content["id"] == nil { try checkNew(key.reference, checked) }
         return try run(draft, checked, on: known, key)
       case (.refuse(let fault), let known?)
       where [.observed, .refundedElsewhere].contains(fault.cause) && !hasLooked && checked.lack == nil:
@@ -178,36 +180,12 @@ extension Engine {
     do throws(Fault) {
       let outcome = try body(progress)
       isAnswered = true
-      try checkIdentity(outcome, progress)
       return try conclude(outcome, progress, note: "outcome")
     } catch {
       let fault = progress.judged(error)
       if !isAnswered, fault.effect == .unknown, let report = askAtOnce(progress) { return report }
       return try settle(fault, progress)
     }
-  }
-
-  /// Checks that an answer does not name the id of another operation. Such an answer is about that operation.
-  ///
-  /// Throws with effect unknown. The simulator in this process may reuse ids after a reset.
-  func checkIdentity(_ outcome: Outcome, _ progress: Progress) throws(Fault) {
-    let (operation, payment) = (progress.operation, progress.payment)
-    guard remembersIDs, let id = outcome.id, operation.isUnknown,
-      // The answer that ends a hold has the hold's id.
-      ![operation.id, operation.isReversal ? nil : payment.attempt?.id].contains(id)
-    else { return }
-    let isReversals = payment.reversals.contains {
-      $0.sequence != operation.sequence && $0.id == id
-    }
-    // If the journal cannot be read, the check passes: the outcome still has to be written.
-    guard isReversals || (try? journal.isKnown(id, otherThan: payment)) == true else { return }
-    throw Fault(
-      .unknown,
-      effect: .unknown,
-      code: "outcome_unknown",
-      "the answer names \(id), the id of another operation in the journal: the result of the request is "
-        + "unknown"
-    )
   }
 
   /// Writes an outcome, then announces it. An outcome that cannot be written is not announced, and is looked
@@ -217,16 +195,15 @@ extension Engine {
     _ progress: Progress,
     note: String
   ) throws(Fault) -> Report {
-    var (done, warning) = (progress.payment, progress.warning)
+    var done = progress.payment
     if !progress.isConcluded {
       done = try driver.applied(outcome, .answer, done, progress.sequence)
       done.updatedAt = clock.now
       let note = progress.note(note)
-      warning = try journal.conclude(&done, progress.sequence, note: note, isLast: true)
+      try journal.conclude(&done, progress.sequence, note: note, isLast: true)
     }
     say(done, progress)
-    return Report(done, done[progress.sequence], replayed: false, warning: warning)
-      .showing(outcome)
+    return Report(done, done[progress.sequence], replayed: false).showing(outcome)
   }
 
   /// Announces the payment's status after its write.
@@ -282,7 +259,7 @@ extension Engine {
     let note =
       (fault.effect == .unknown ? "result unknown: " : "ended with no effect: ") + kept.code
     do throws(Fault) {
-      _ = try journal.conclude(&after, progress.sequence, note: progress.note(note), isLast: true)
+      try journal.conclude(&after, progress.sequence, note: progress.note(note), isLast: true)
       driver.say(after.state.status.rawValue)
       progress.sayAll()
     } catch {

@@ -29,9 +29,7 @@ extension Engine {
       if isByID { query.id = handle } else { query.reference = Reference(stored: handle) }
       query.inWordsOfAttempt = inWordsOfAttempt
       guard let outcome = try provider.lookUp(query) else {
-        // A journal that lost entries may have lost this one.
-        try journal.checkWhole()
-        throw .unknownHandle(handle)
+        throw try unknown(handle)
       }
       var report = Report(outcome, env: env, provider: provider.name, reference: nil, kind: kind)
       report.note = notInJournal(report)
@@ -59,11 +57,12 @@ extension Engine {
   private func notInJournal(_ report: Report) -> String? {
     guard report.kind == .payment, !report.status.isOver else { return nil }
     let name = (report.reference?.text ?? report.id ?? "").quotedForMessage
+    if let reference = report.reference, (try? journal.isPruned(key(reference))) == true {
+      return "journal prune deleted \(name) from this journal: its reference cannot be used again"
+    }
     return
       "this journal does not have \(name): transact with that --reference would charge it again. "
-      + (provider.traits.hasPayerFlow
-        ? "Cancel or refund it by its id"
-        : "Change it with the journal that made it (--state-dir, TENDER_JOURNAL)")
+      + "Cancel or refund it by its id"
   }
 
   func query(of known: Payment, _ inWordsOfAttempt: Bool) -> LookUp {

@@ -38,7 +38,6 @@ extension Engine {
       if outcome.state(for: progress.operation)?.isWithoutEffect == true {
         try checkIsOnly(progress, recovery)
       }
-      try checkIdentity(outcome, progress)
       let known = try write(progress, note: "found out") { known throws(Fault) in
         try driver.applied(outcome, .find, known, sequence)
       }
@@ -55,7 +54,6 @@ extension Engine {
     let why = why(finding, progress)
     guard policy != .look else { throw .stillUnknown(payment, progress.operation, why) }
     let outcome = try finish(recovery, policy, progress, why)
-    try checkIdentity(outcome, progress)
     let note = recovery == .undo ? "undone" : "sent again and done"
     let known = try write(progress, note: note) { known throws(Fault) in
       try driver.applied(outcome, .answer, known, sequence)
@@ -204,6 +202,7 @@ extension Engine {
     let voids = payment.unknowns.filter { $0.kind == .void }
     for unknown in voids + payment.unknowns.filter({ $0.kind != .void }) {
       let policy: Policy = resend ? .resend : finish ? .finish : .look
+      if finish || resend { try checkIDs(of: payment) }
       // The operation before may have closed this one.
       guard payment[unknown.sequence]?.isUnknown == true, try record(of: unknown) == nil else {
         continue

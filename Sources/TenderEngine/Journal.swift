@@ -41,7 +41,8 @@ package protocol Journal: Sendable {
   /// Writes a new attempt of a new or an existing reference. Returns the payment with its rows.
   ///
   /// The check of `terms` is in the same transaction. Throws `conflict`: `reference_elsewhere` if another
-  /// provider has the reference in the same env, `key_reused` if another operation has its idempotency key.
+  /// provider has the reference in the same env, `key_reused` if another operation has its idempotency key,
+  /// `reference_pruned` if the reference's payment was deleted.
   func open(
     _ payment: Payment,
     _ terms: OpeningTerms,
@@ -50,30 +51,22 @@ package protocol Journal: Sendable {
   /// Writes the changes of a payment, and a line of history about one operation. Raises the payment's
   /// version.
   ///
-  /// A preparation that an operation no longer has is erased from the files. For an operation in `sent`, room
-  /// for its outcome is reserved first (see `setAside`), and the files must exist at their paths. If either
-  /// fails, nothing is written. A new operation with a key is written only if no other has that key
-  /// (`key_reused`).
+  /// A preparation that an operation no longer has is erased from the files. For an operation in `sent`, the
+  /// files must exist at their paths. If they do not, nothing is written. A new operation with a key is written
+  /// only if no other has that key (`key_reused`), and a new id only if no other record has it (`id_held`).
   func update(
     _ payment: inout Payment,
     _ sequence: Int,
     note: String,
     _ durability: Durability
   ) throws(Fault)
-  /// Writes the outcome of a request into the room reserved before the send, if `update` cannot write it.
-  /// From then on, every reader sees it. The next process that can write moves it to its row.
-  func setAside(_ payment: inout Payment, _ sequence: Int, note: String) throws(Fault)
-  /// Writes the outcome of a request that was sent. If the journal fails, it is set aside in its reserved
-  /// room.
-  ///
-  /// `isLast` means that this is the last write under the lock. Returns the reason if the outcome was set
-  /// aside. Throws the journal's fault if neither was possible.
+  /// Writes the outcome of a request that was sent. `isLast` means that this is the last write under the lock.
   func conclude(
     _ payment: inout Payment,
     _ sequence: Int,
     note: String,
     isLast: Bool
-  ) throws(Fault) -> Fault?
+  ) throws(Fault)
   /// Throws (`journal_forgot`, `journal_copy`) if the journal lost entries, or is a copy. Such a journal
   /// cannot tell whether a reference is new.
   func checkWhole() throws(Fault)
@@ -93,6 +86,8 @@ package protocol Journal: Sendable {
   func worker(_ key: ReferenceKey) -> String?
   /// The time in which a request that can move money may be sent; nil if a lock lasts as long as its process.
   var window: SendWindow? { get }
+  /// Whether `prune` deleted the payment of a reference. Such a reference stays used.
+  func isPruned(_ key: ReferenceKey) throws(Fault) -> Bool
   /// The number of attempts, for names that a seed generates.
   func count() throws(Fault) -> Int
 
@@ -112,7 +107,8 @@ package protocol Journal: Sendable {
 
   /// The number of payments that `prune` would delete.
   func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int
-  /// Deletes payments with their operations and history. Returns the number of payments.
+  /// Deletes payments with their operations and history. A keyed hash of each reference stays. Returns the number
+  /// of payments.
   ///
   /// A payment stays if it changed at `time` (milliseconds since 1970) or later. It also stays if it is not
   /// final or has an unknown operation. A mandate that can still be revoked stays, and so does a refund that
@@ -156,21 +152,14 @@ package struct OpeningTerms: Sendable, Hashable {
 extension Journal {
   package func oldest() throws(Fault) -> Int? { nil }
 
+  package func isPruned(_ key: ReferenceKey) throws(Fault) -> Bool { false }
+
   package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
     try summed(filter, by: keys)
   }
 
   package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
     try counted(filter, upTo: limit)
-  }
-
-  /// Whether an operation of another payment, at the same provider and in the same env, has a provider's id.
-  func isKnown(_ id: String, otherThan payment: Payment) throws(Fault) -> Bool {
-    var filter = PaymentFilter()
-    (filter.env, filter.provider) = (payment.env, payment.provider)
-    return try payments(matching: id, filter: filter).contains { other in
-      other.reference != payment.reference && other.operations.contains { $0.id == id }
-    }
   }
 
   /// Sums payments one by one, for a journal with outdated columns.
@@ -225,15 +214,7 @@ extension Journal {
     _ sequence: Int,
     note: String,
     isLast: Bool
-  ) throws(Fault) -> Fault? {
-    do throws(Fault) {
-      try update(&payment, sequence, note: note, .power)
-      return nil
-    } catch {
-      guard (try? setAside(&payment, sequence, note: note)) != nil else { throw error }
-      return .setAside(error)
-    }
-  }
+  ) throws(Fault) { try update(&payment, sequence, note: note, .power) }
 
   package func lock(
     opening payment: Payment,
@@ -292,6 +273,15 @@ extension Fault {
       isOver
         ? "to pay with \(provider.text) as well, name it: --provider \(provider.text)"
         : "see: tender journal show \(other.shellReference) --provider \(other.provider.text)"
+    )
+  }
+
+  /// `prune` deleted the payment of the reference.
+  package static func referencePruned(_ reference: Reference) -> Fault {
+    .conflict(
+      "reference_pruned",
+      "\(reference.quotedForMessage) was a payment that journal prune deleted; nothing was sent",
+      "use another --reference"
     )
   }
 

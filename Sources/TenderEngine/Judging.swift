@@ -8,7 +8,7 @@ extension Progress {
   func judged(_ fault: Fault) -> Fault {
     // If the journal fails after a send, the effect of the request is still unknown.
     let isUnwritten = fault.kind == .state || fault.cause == .leaseLost
-    if isUnwritten, operation.isUnknown || hasSent { return .unrecorded(fault) }
+    if isUnwritten, !fault.isProven, operation.isUnknown || hasSent { return .unrecorded(fault) }
     guard fault.effect == .none else { return fault }
     if !operation.isAttempt, !isUnderWay, fault.cause == .genericConflict {
       return payment.afterConsent(fault)

@@ -50,15 +50,6 @@ extension Fault {
     Fault(.internal, code: "internal", message)
   }
 
-  /// The journal failed after the outcome was known. The outcome is in a file beside it.
-  static func setAside(_ failure: Fault) -> Fault {
-    .state(
-      failure.code,
-      "the outcome is in journal.aside, since the journal could not be written: \(failure.message)",
-      "make room or give access; the next command that can write moves it into the journal"
-    )
-  }
-
   /// The journal failed after a request that can move money was sent. The journal lacks the result, so the
   /// effect is reported as unknown.
   static func unrecorded(_ failure: Fault) -> Fault {

@@ -14,8 +14,6 @@ package final class Progress {
   private var unsaid: [String] = []
   /// The last state, which announces the outcome.
   private var last: String?
-  /// The reason why the outcome was set aside.
-  private(set) var warning: Fault?
   private let driver: Driver
   private let interruption: any Interruption
   /// The permits since the last result.
@@ -190,7 +188,7 @@ package final class Progress {
     var next = try driver.applied(outcome, .answer, payment, sequence)
     next.updatedAt = driver.clock.now
     // The sale may still be undone at the reader.
-    warning = try journal.conclude(&next, sequence, note: note("outcome"), isLast: false)
+    try journal.conclude(&next, sequence, note: note("outcome"), isLast: false)
     payment = next
     isConcluded = true
   }

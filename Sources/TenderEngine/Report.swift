@@ -35,22 +35,14 @@ package struct Report: Sendable, Priced {
   /// `journal`, if the provider was not asked, or does not have the payment.
   package var source: String?
   package var providerStatus: String?
-  /// The fault of a journal that failed after the outcome was known.
-  package var warning: Fault?
   /// A contradiction to the record, or the next step for an unknown result.
   package var note: String?
 
   /// Creates the report of a payment, with the result of one operation.
-  package init(
-    _ payment: Payment,
-    _ operation: Operation?,
-    replayed: Bool?,
-    warning: Fault? = nil
-  ) {
+  package init(_ payment: Payment, _ operation: Operation?, replayed: Bool?) {
     let state = payment.state
     self.payment = payment
     self.operation = operation
-    self.warning = warning
     self.replayed = replayed
     kind = payment.kind
     env = payment.env

@@ -62,6 +62,14 @@ struct Checksum {
     return sum.text(key: key)
   }
 
+  /// Returns the keyed hash of a deleted payment's reference, in any form of its letters.
+  static func fingerprint(_ reference: ReferenceKey, _ key: [UInt8]) -> String {
+    var sum = Checksum()
+    for text in [reference.env.rawValue, reference.provider.text] { sum.add(text) }
+    sum.add(Reference.composed(reference.reference.text))
+    return sum.text(key: key)
+  }
+
   /// Returns sixteen random bytes in the form of a checksum.
   static func random() -> String { Hex.encode(SystemRandomness().bytes(16)) }
 }

@@ -320,11 +320,11 @@ extension Operation {
       ? nil : "its amount is \(amount), and that of its order \(ordered)"
   }
 
-  /// Returns the operation with a provider's texts redacted. A preparation is not changed.
+  /// Returns the operation with a provider's texts redacted, but for its id. A preparation is not changed.
   package func redacted(by redactor: Redactor) -> Operation {
     var shown = self
-    // A masked id would be sent to the provider. Without one, the payment is looked up by its reference.
-    shown.id = id.flatMap { redactor.redact($0, foreign: true) == $0 ? $0 : nil }
+    // An id is stored as the provider gave it. It is masked where it is printed.
+    shown.id = redactor.storable(id)
     shown.content = redactor.redact(content)
     shown.result = redactor.redact(result, foreign: true)
     if let action = state.action {
@@ -337,4 +337,9 @@ extension Operation {
     }
     return shown
   }
+}
+
+extension Redactor {
+  /// Returns an id of a provider for the journal; nil for one with a secret that this program sent.
+  func storable(_ id: String?) -> String? { id.flatMap { holdsSecret($0) ? nil : $0 } }
 }

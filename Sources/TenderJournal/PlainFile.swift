@@ -131,16 +131,6 @@ enum PlainFile {
     return unsafe access(Environment.exists(path) ? path : folder + "/", W_OK) == 0 ? nil : problem
   }
 
-  /// Allocates disk space for a part of a file. A later write there cannot fail for lack of space.
-  static func allocate(_ descriptor: Int32, _ count: Int, at position: Int) -> Bool {
-    #if canImport(Darwin)
-    let zeros = [UInt8](repeating: 0, count: count)
-    return write(zeros, to: descriptor, at: position)
-    #else
-    return posix_fallocate(descriptor, off_t(position), off_t(count)) == 0
-    #endif
-  }
-
   /// Locks one byte of an open file for this descriptor. Returns false if another holds it after `patience`
   /// milliseconds.
   ///

@@ -35,6 +35,16 @@ extension SQLiteJournal {
     return count
   }
 
+  package func isPruned(_ key: ReferenceKey) throws(Fault) -> Bool {
+    // Most journals have none, and then no hash is needed.
+    guard try number("SELECT 1 FROM pruned LIMIT 1") != nil else { return false }
+    return try number("SELECT 1 FROM pruned WHERE print = \(try print(of: key))") != nil
+  }
+
+  private func print(of key: ReferenceKey) throws(Fault) -> String {
+    Checksum.fingerprint(key, try FingerprintKey.bytes(at: folder + "/journal.key"))
+  }
+
   /// Shrinks the file by its free pages, in slices.
   private func giveBack() throws(Fault) {
     var free = try freePages()
@@ -90,7 +100,12 @@ extension SQLiteJournal {
       let value = [Database.Value.integer(row)]
       lines +=
         try database.first("SELECT count(*) FROM event WHERE payment = ?", value)?[0].integer ?? 0
-      if let found = try self.row("p.row = \(row)"),
+      let found = try self.row("p.row = \(row)")
+      if let key = found.flatMap(\.key) {
+        let print = try print(of: key)
+        try database.query("INSERT OR IGNORE INTO pruned (print) VALUES (?)", [.text(print)])
+      }
+      if let found,
         let payment = try? PaymentRow.payment(found, try operations(of: row))
       {
         try forget(SearchTerm.all(of: payment), row, payment.createdAt)
@@ -98,7 +113,7 @@ extension SQLiteJournal {
         // A damaged row does not show its search terms.
         try database.query("DELETE FROM term WHERE payment = ?", value)
       }
-      for table in ["event", "observation", "operation"] {
+      for table in ["claim", "event", "observation", "operation"] {
         try database.query("DELETE FROM \(table) WHERE payment = ?", value)
       }
       try database.query("DELETE FROM payment WHERE row = ?", value)
@@ -113,5 +128,19 @@ extension SQLiteJournal {
     SELECT p.row FROM payment p WHERE \(PaymentQuery(alias: "p").isPrunable(before: time))
     \(Condition.columns(filter))
     """
+  }
+}
+
+extension Row {
+  /// The key of a payment's row; nil if it is damaged.
+  var key: ReferenceKey? {
+    guard let env = text("env").flatMap(Env.init(rawValue:)), let provider = text("provider"),
+      let reference = text("reference")
+    else { return nil }
+    return ReferenceKey(
+      env: env,
+      provider: ProviderName(provider),
+      reference: Reference(stored: reference)
+    )
   }
 }

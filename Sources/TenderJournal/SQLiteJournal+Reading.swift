@@ -47,10 +47,7 @@ extension SQLiteJournal {
   private static let historyOfPayment =
     "SELECT \(EventRow.columns.names.list()) FROM event WHERE payment = ? ORDER BY line"
 
-  /// Returns the payment of a row, or the one that waits to be written there.
-  func payment(_ row: Row) throws(Fault) -> Payment { aside.added(to: try stored(row)) }
-
-  private func stored(_ row: Row) throws(Fault) -> Payment {
+  func payment(_ row: Row) throws(Fault) -> Payment {
     try opened(try PaymentRow.payment(row, try operations(of: row.number("row") ?? 0)))
   }
 
@@ -58,13 +55,13 @@ extension SQLiteJournal {
     for form in Reference.forms(of: key.reference.text) {
       let form = Reference(stored: form)
       let key = ReferenceKey(env: key.env, provider: key.provider, reference: form)
-      if let found = try stored(key) { return aside.added(to: found) }
+      if let found = try stored(key) { return found }
     }
     return nil
   }
 
-  /// Returns the payment of a reference without what waits to be written there.
-  func stored(_ key: ReferenceKey) throws(Fault) -> Payment? {
+  /// Returns the payment of a reference in exactly this form.
+  private func stored(_ key: ReferenceKey) throws(Fault) -> Payment? {
     // A statement with all columns is compiled once, for every row that is read by its number.
     try database.atOneMoment { () throws(Fault) -> Payment? in
       let number = try number(
@@ -74,7 +71,7 @@ extension SQLiteJournal {
         """
       )
       guard let number, let row = try row("p.row = \(number)") else { return nil }
-      return try stored(row)
+      return try payment(row)
     }
   }
 
@@ -146,12 +143,12 @@ extension SQLiteJournal {
   }
 
   package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
-    if aside.waiting.isEmpty, filter.isOfOneTerm, case .exactly(let term)? = filter.query {
+    if filter.isOfOneTerm, case .exactly(let term)? = filter.query {
       return try number(
         "SELECT count(*) FROM (SELECT 1 FROM term WHERE text = \(term) LIMIT \(limit))"
       ) ?? 0
     }
-    guard filter.query == nil, filter.handle == nil, aside.waiting.isEmpty else {
+    guard filter.query == nil, filter.handle == nil else {
       return try counted(filter, upTo: limit)
     }
     return try number(
@@ -166,7 +163,6 @@ extension SQLiteJournal {
   }
 
   package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
-    guard aside.waiting.isEmpty else { return try summed(filter, by: keys) }
     // Rows are added here, because SQLite sorts all of them for GROUP BY, which takes three times as long.
     let query = PaymentQuery(alias: "p")
     let statement: Statement = """

@@ -57,7 +57,7 @@ extension SQLiteJournal {
   func insert(_ seen: Observation, of payment: Int) throws(Fault) {
     var seen = seen
     seen.providerStatus = seen.providerStatus.map { redactor.redact($0, foreign: true) }
-    seen.id = seen.id.map { redactor.redact($0, foreign: true) }
+    seen.id = redactor.storable(seen.id)
     let values = ObservationRow.values(seen)
     try insert(.observation, values, values.sum(), of: payment)
   }

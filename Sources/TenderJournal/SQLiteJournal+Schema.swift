@@ -19,6 +19,7 @@ extension SQLiteJournal {
       // Another process may have created them first.
       guard try number("PRAGMA user_version") == 0 else { return }
       try database.execute(Self.tables)
+      try database.execute(Self.laterTables)
       try database.query(
         "INSERT INTO journal (name, forgotten) VALUES (lower(hex(randomblob(16))), 0)"
       )
@@ -34,6 +35,8 @@ extension SQLiteJournal {
       // Another process may have upgraded it first, to this version or to a newer one.
       guard try number("PRAGMA user_version") ?? 0 < Self.version else { return }
       for table in StoredTables.all { try addColumns(table.columns, to: table.name) }
+      try database.execute(Self.laterTables)
+      try database.execute(StoredTables.claims(""))
       try database.execute("PRAGMA user_version = \(Self.version)")
     }
   }
@@ -50,10 +53,11 @@ extension SQLiteJournal {
 
   /// All objects of the file, and `event_by_who`, an index in the first files of this version.
   static let objects: Set<String> = [
-    "burnt", "event", "event_by_who", "event_of_payment", "fresh", "journal", "observation",
+    "burnt", "claim", "claim_of_payment", "event", "event_by_who", "event_of_payment", "fresh",
+    "journal", "observation",
     "observation_of_payment", "operation", "operation_by_key", "operation_of_payment", "payment",
     "payment_by_amount", "payment_by_last_four", "payment_by_status", "payment_by_time",
-    "preparation", "term",
+    "preparation", "pruned", "term",
   ]
 
   /// The tables. The lines of the history have consecutive numbers.
@@ -95,6 +99,20 @@ extension SQLiteJournal {
     CREATE INDEX event_of_payment ON event (payment);
     CREATE TABLE fresh (slot INTEGER PRIMARY KEY);
     CREATE TABLE burnt (slot INTEGER PRIMARY KEY)
+    """
+
+  /// The tables that were added to those of the first version.
+  ///
+  /// `claim` has the record of each thing at a provider by its id. The sequence is that of a refund, and 0 for
+  /// attempts, which may share an id. `pruned` has keyed hashes of deleted references.
+  static let laterTables = """
+    CREATE TABLE IF NOT EXISTS claim (
+      id TEXT NOT NULL, thing TEXT NOT NULL, provider TEXT NOT NULL, env TEXT NOT NULL,
+      merchant TEXT NOT NULL, payment INTEGER NOT NULL, sequence INTEGER NOT NULL,
+      PRIMARY KEY (id, thing, provider, env, merchant)
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS claim_of_payment ON claim (payment);
+    CREATE TABLE IF NOT EXISTS pruned (print TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID
     """
 
   /// The condition of the index on statuses, unchanged since the first file of this version. Payments with

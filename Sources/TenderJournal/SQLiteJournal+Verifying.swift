@@ -15,6 +15,8 @@ extension SQLiteJournal {
       let found = try rowProblems() + chainProblems() + orphans()
       return try found.isEmpty ? termProblems() : found
     }
+    problems += try database.all(StoredTables.sharedIDs("").sqlite)
+      .map { redactor.sharedID($0[0].text, $0[1].integer) }
     if let problem = try problem() { problems.append(problem.message) }
     if let mark, mark.read() == nil, try head() != nil {
       problems.append("there is no mark at \(mark.path): a loss of the whole folder is not noticed")

@@ -10,11 +10,11 @@ extension SQLiteJournal {
     _ durability: Durability
   ) throws(Fault) -> Payment {
     try checkWhole()
-    try makeRoom(for: payment.key)
     var opened = payment
     opened.version += 1
     let written = try commit(durability) { () throws(Fault) in
       try checkElsewhere(opened, terms)
+      if opened.row == 0, try isPruned(opened.key) { throw .referencePruned(opened.reference) }
       return try write(opened, opened.attempt?.sequence ?? 0, "opened")
     }
     opened.row = written.payment
@@ -28,16 +28,12 @@ extension SQLiteJournal {
     note: String,
     _ durability: Durability
   ) throws(Fault) {
-    try makeRoom(for: payment.key)
-    let isSent = payment[sequence]?.isUnknown == true
-    if isSent || durability == .power { try checkPlace() }
-    if isSent { try aside.take(for: payment.row) }
+    if durability == .power || payment[sequence]?.isUnknown == true { try checkPlace() }
     var next = payment
     next.version += 1
     let written = try commit(durability) { () throws(Fault) in
       try write(next, sequence, note)
     }
-    if !isSent { aside.leave(payment.row) }
     finish(written, &next)
     payment = next
   }
@@ -57,7 +53,6 @@ extension SQLiteJournal {
   func finish(_ written: Written, _ payment: inout Payment) {
     payment.settled(rows: written.rows)
     indexed = Indexed(row: written.payment, version: written.version, terms: written.terms)
-    aside.waiting[payment.key] = nil
     for secret in written.gone { forget(secret) }
   }
 
@@ -114,7 +109,7 @@ extension SQLiteJournal {
     for operation in redacted.operations {
       var own = rows[operation.row]
       if own == nil, operation.row == 0 {
-        // An operation that was set aside before it had a row has one now.
+        // A waiting outcome of an earlier version may be of an operation without a row.
         own =
           stored.first { row, values in
             values.number("sequence") == operation.sequence && !known.contains(row)
@@ -132,6 +127,9 @@ extension SQLiteJournal {
       written.payment = try insert(.payment, values, sum)
     }
     for draft in drafts { try write(draft, &written) }
+    for (operation, draft) in zip(redacted.operations, drafts) where draft.values != nil {
+      try claim(operation, over: draft.before?.text("id"), redacted, written.payment)
+    }
     for seen in payment.unwritten { try insert(seen, of: written.payment) }
     (written.version, written.terms) = (payment.version, SearchTerm.all(of: redacted))
     try index(written, redacted.createdAt, instead: before)
@@ -181,6 +179,37 @@ extension SQLiteJournal {
       throw .changed(payment.reference)
     }
     return (row, operations)
+  }
+
+  /// Records that the thing of an operation belongs to the payment in a row. Throws `conflict` (`id_held`) if
+  /// the id is new here, and another record or refund has it.
+  private func claim(
+    _ operation: Operation,
+    over before: String?,
+    _ payment: Payment,
+    _ row: Int
+  ) throws(Fault) {
+    guard payment.env != .simulator || isOutside else { return }
+    if operation.id == nil, let before {
+      let values: [Database.Value] = [.text(before), .integer(row)]
+      return try database.query("DELETE FROM claim WHERE id = ? AND payment = ?", values)
+    }
+    guard let id = operation.id, let thing = operation.thing else { return }
+    let place = [id, thing.rawValue, payment.provider.text, payment.env.rawValue, payment.merchant]
+      .map(Database.Value.text)
+    let own: [Database.Value] = [
+      .integer(row), .integer(operation.isAttempt ? 0 : operation.sequence),
+    ]
+    let holder = try database.first(
+      "SELECT payment, sequence FROM claim WHERE id = ? AND thing = ? AND provider = ? AND env = ? AND merchant = ?",
+      place
+    )
+    guard let holder else {
+      return try database.query("INSERT INTO claim VALUES (?, ?, ?, ?, ?, ?, ?)", place + own)
+    }
+    guard holder != own, before != id else { return }
+    let other = try self.row("p.row = \(holder[0].integer ?? 0)")?.text("reference")
+    throw .idHeld(id, by: Reference(stored: other ?? ""), not: payment.reference)
   }
 
   private struct Draft {

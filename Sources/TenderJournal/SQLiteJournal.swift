@@ -14,7 +14,6 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
   let folder: String
   let redactor: Redactor
   let mark: HighWaterMark?
-  let aside: SetAside
   let keys: SealingKeys
   /// The writer in the history: `USER@MACHINE`.
   let by: String
@@ -84,7 +83,6 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
       (database, isFirst) = (try Database(path: path, busyTimeout: patience ?? 5000), true)
     }
     locks = LockFile(path: folder + "/journal.lock")
-    aside = SetAside(path: folder + "/journal.aside")
     keys = SealingKeys(folder: folder)
     mark = isMarked ? HighWaterMark(of: folder, in: markFolder) : nil
     file = PlainFile.identity(at: path)
@@ -108,7 +106,7 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     if try !database.isLogged { try database.useLog() }
     try compareWithMark(isNew: isNew, isLogLost: isLogLost, opening: opening)
     try compareWithPlace()
-    takeInWhatWaits()
+    addWaitingOutcomes()
     try database.refuseObjects(otherThan: Self.objects)
     destroyBurntKeys()
     // An earlier process ended before the deleted bytes were erased.
@@ -145,11 +143,7 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     interruption: any Interruption
   ) throws(Fault) -> (any ReferenceLock)? {
     let held = try locks.take(key.description, by: deadline, interruption: interruption)
-    if let held {
-      lockFile = held.identity
-      // The process that held the lock before may have set its outcome aside.
-      takeInWhatWaits()
-    }
+    if let held { lockFile = held.identity }
     return held
   }
 

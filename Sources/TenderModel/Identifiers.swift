@@ -27,7 +27,8 @@ package struct Reference: Sendable, Hashable {
     self.text = Self.composed(text)
   }
 
-  private static func composed(_ text: String) -> String {
+  /// Returns a text with its letters composed (NFC).
+  package static func composed(_ text: String) -> String {
     guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
     var composed = ""
     composed.unicodeScalars.append(contentsOf: text._nfc)

@@ -96,7 +96,7 @@ package enum FileGuard {
 
   /// The files of a state folder that only its owner may read.
   private static let stateFiles = [
-    "journal.db", "journal.db-wal", "journal.db-shm", "journal.lock", "journal.aside",
+    "journal.db", "journal.db-wal", "journal.db-shm", "journal.lock",
     "journal.key", "journal.seals", "simulator.db", "simulator.db-wal", "simulator.db-shm",
   ]
 

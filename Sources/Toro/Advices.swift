@@ -207,6 +207,16 @@ extension Fault {
     )
   }
 
+  /// An approval could not be recorded, and its sale was undone.
+  static func undoneUnrecorded(_ failure: Fault) -> Fault {
+    Fault.state(
+      failure.code,
+      "the approval could not be recorded, so the sale was undone. Nothing was charged; keep the goods: "
+        + failure.message,
+      "make the journal writable; then add --new-attempt to the same command"
+    ).proven
+  }
+
   /// The hint for a sale that was resolved by hand: the journal has no receipt of it.
   static let refundByReceipt =
     "refund it at the acquirer, or with its receipt: tender transact --provider toro --type refund "

@@ -15,6 +15,8 @@ final class SaleRunner {
   /// Whether the card itself declined, with any answer of the acquirer.
   private(set) var isDeclinedByCard = false
   private(set) var signatureVerificationFailed = false
+  /// The journal's fault, if the approval could not be recorded.
+  private var unrecorded: Fault?
   private var isStopTold = false
   private var state = TransactionState.ready
   /// The number, time limit and deadline of the session's current wait.
@@ -83,6 +85,7 @@ final class SaleRunner {
           pending = try perform(action) + pending
         } catch {
           guard error.kind == .state, answer?.isApproved == true else { throw error }
+          unrecorded = error
           pending = session.receive(.abandoned(.transactionError, Self.unrecorded))
         }
       }
@@ -90,7 +93,7 @@ final class SaleRunner {
   }
 
   static let stopped = "the operator cancelled"
-  static let unrecorded = "the approval could not be written down"
+  static let unrecorded = "the approval could not be recorded"
 
   /// Returns the next event: one from the reader, or a request to stop.
   private func next() throws(Fault) -> ReaderSession.Event {
@@ -166,7 +169,9 @@ final class SaleRunner {
       try progress.conclude(word)
       return true
     } catch {
-      return answer?.isApproved != true
+      guard answer?.isApproved == true else { return true }
+      unrecorded = error
+      return false
     }
   }
 
@@ -327,7 +332,15 @@ extension SaleRunner {
     var result = error.result(signatureVerificationFailed ? nil : why, receipt: fields)
     result["state"] = .string(TransactionState.cancelled.rawValue)
     let fault = Fault.undone(code: code, "\(why); the authorization was undone")
-    return outcome(.cancelled, result, fault)
+    let undone = outcome(.cancelled, result, fault)
+    // A journal that could not record the approval may not record the undoing either.
+    guard unrecorded != nil else { return undone }
+    do throws(Fault) {
+      try progress.conclude(undone)
+      return undone
+    } catch {
+      throw .undoneUnrecorded(error)
+    }
   }
 
   /// Undoes the sale of this session. The session has handled a signal; another one stops the undoing.

@@ -43,24 +43,6 @@ import Testing
     #expect(try world.charges() == 1)
   }
 
-  @Test func `an outcome that the database cannot take is set aside, and said`() throws {
-    let world = try World()
-    let full = FailingJournal(world.journal) { _, note in note == "outcome" }
-    let report = try world.engine(over: full).pay(world.order())
-    #expect(report.status == .succeeded)
-    #expect(report.warning?.message.contains("journal.aside") == true)
-    // Another process sees the outcome, and the database stores it as soon as it can.
-    let next = try SQLiteJournal(folder: world.folder.path, redactor: Redactor())
-    let found = try next.payment(
-      .init(env: .simulator, provider: PayTheoryProvider.name, reference: "A")
-    )
-    #expect(found?.phase == .succeeded)
-    #expect(found?.attempt?.preparation == nil)
-    let again = try world.engine(over: next).pay(world.order())
-    #expect(again.replayed == true)
-    #expect(try world.charges() == 1)
-  }
-
   @Test func `what is announced is in the journal by then`() throws {
     let world = try World()
     let phases = Mutex<[String]>([])

@@ -18,6 +18,8 @@ final class World {
     folder = FileManager.default.temporaryDirectory.appending(path: "world-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     journal = try SQLiteJournal(folder: folder.path, redactor: Redactor())
+    // Its simulator gives no id twice.
+    journal.reachesOutside()
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }

@@ -53,6 +53,7 @@ import Testing
     "to send it now: tender refund ", "ask the acquirer, then: tender journal resolve ",
     "to go on cancelling it: tender cancel ", "to look only: tender mandate-status ",
     "to end it by hand: tender journal resolve ", "to look at it: tender payment-status ",
+    " records; see: tender find ", "look at both: tender journal show ",
   ]
 
   private var commands = 0

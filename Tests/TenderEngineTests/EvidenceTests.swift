@@ -270,14 +270,8 @@ import Testing
     #expect(try sent.payment()?.attempt?.effect == Fault.Effect.none)
   }
 
-  @Test func `an outcome that is set aside is an outcome, with a warning`() throws {
-    let till = failing("outcome")
-    #expect(try till.transact() == "succeeded, with a warning")
-    #expect(try till.transact() == "succeeded, replayed")
-  }
-
-  @Test func `an outcome that cannot be written anywhere is unknown`() throws {
-    let till = failing("outcome", "aside: ", "result unknown")
+  @Test func `an outcome that cannot be written is unknown`() throws {
+    let till = failing("outcome", "result unknown")
     #expect(try till.transact() == "9 outcome_unknown")
     #expect(try till.payment()?.state.status == .unknown)
     // The outcome was not announced either.
@@ -286,7 +280,7 @@ import Testing
     let broken = Till(
       refund.provider,
       journal: FailingJournal(refund.journal) { _, note in
-        ["outcome", "aside: ", "result unknown"].contains { note.hasPrefix($0) }
+        ["outcome", "result unknown"].contains { note.hasPrefix($0) }
       }
     )
     #expect(try broken.refund(300) == "9 outcome_unknown")

@@ -365,7 +365,6 @@ struct Till<Asked: Provider> {
           "\(operation.kind.rawValue) \(operation.number): \(operation.state.name.rawValue)"
         )
       }
-      if report.warning != nil { words.append("with a warning") }
       return words.joined(separator: ", ")
     } catch {
       return "\(error.exitStatus) \(error.code)"

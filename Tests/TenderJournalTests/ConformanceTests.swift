@@ -115,22 +115,6 @@ import Testing
     #expect((last.operation, last.state, last.amount) == ("refund 1", "waiting", 300))
   }
 
-  /// A masked id would be sent back to the provider, and would name no payment there.
-  @Test(arguments: Kind.all.filter { $0 != .memory })
-  func `stores no id of which a part would be masked`(_ kind: Kind) throws {
-    let journal = try journal(kind)
-    var written = try journal.open(payment())
-    try journal.end(&written) { $0.id = "4111111111111111" }
-    var refund = Operation(.refund, amount: 300, at: clock.now)
-    (refund.id, refund.state) = ("re-4111 1111 1111 1111", .succeeded)
-    let sequence = written.append(refund)
-    try journal.update(&written, sequence, note: "refund", .power)
-    let found = try #require(try journal.payment("A"))
-    #expect(found.operations.map(\.id) == [nil, nil])
-    #expect(found.state.id == nil)
-    #expect(try journal.verify() == [])
-  }
-
   /// For each state, with or without an open action, the filter finds and counts exactly its payments.
   @Test(arguments: Kind.all)
   func `finds and counts by status`(_ kind: Kind) throws {
@@ -538,23 +522,6 @@ import Testing
     let two = again.append(refund)
     #expect(code { try journal.update(&again, two, note: "refund", .power) } == "key_reused")
     #expect(try journal.payment("A")?.operations.count == 3)
-  }
-
-  @Test(arguments: Kind.all)
-  func `sets aside what was sent, and nothing else`(_ kind: Kind) throws {
-    let journal = try journal(kind)
-    var written = try journal.open(payment())
-    var early = written
-    #expect(throws: Fault.self) { try journal.setAside(&early, 1, note: "outcome") }
-    written.send()
-    try journal.update(&written, note: "sent")
-    written.charge.state = .succeeded
-    written.charge.result = ["state": "completed"]
-    try journal.setAside(&written, 1, note: "outcome")
-    let found = try #require(try journal.payment("A"))
-    #expect(found.state.status == .succeeded)
-    #expect(found.charge.result == ["state": "completed"])
-    #expect(found.changed.isEmpty)
   }
 
   @Test(arguments: Kind.all)

@@ -69,6 +69,8 @@ import Testing
         "prints",
         "result",
         "fault",
+        "source",
+        "parent",
       ],
       "\(advice)"
     )

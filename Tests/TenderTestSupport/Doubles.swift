@@ -54,14 +54,13 @@ package final class CountingRandomness: Randomness {
   }
 }
 
-/// A journal in front of another one. It fails the writes that `fails` selects, as on a full disk.
+/// A journal in front of another one. It fails the writes that `fails` selects by the note of their history
+/// line, as on a full disk.
 package struct FailingJournal: Journal {
   private let inner: any Journal
   private let fails: @Sendable (Payment, String) -> Bool
   private let fault: Fault
 
-  /// Creates the journal. `fails` gets the note of each write's history line, with "aside: " before it for an
-  /// outcome that is set aside.
   package init(
     _ inner: any Journal,
     with fault: Fault = Fault(.state, code: "disk_full", "the disk is full"),
@@ -115,15 +114,6 @@ package struct FailingJournal: Journal {
   ) throws(Fault) {
     try check(payment, note)
     try inner.update(&payment, sequence, note: note, durability)
-  }
-
-  package func setAside(
-    _ payment: inout Payment,
-    _ sequence: Int,
-    note: String
-  ) throws(Fault) {
-    try check(payment, "aside: " + note)
-    try inner.setAside(&payment, sequence, note: note)
   }
 
   package func checkWhole() throws(Fault) { try inner.checkWhole() }

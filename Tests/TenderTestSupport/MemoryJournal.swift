@@ -9,7 +9,6 @@ package final class MemoryJournal: Journal {
     var history: [(row: Int, entry: HistoryEntry)] = []
     var locks: Set<String> = []
     var stops: Set<String> = []
-    var rooms: Set<Int> = []
     /// The number of rows given to operations so far.
     var operations = 0
     var rows = 0
@@ -127,11 +126,6 @@ package final class MemoryJournal: Journal {
       next.settled(rows: rows)
       if let place { state.payments[place] = next } else { state.payments.append(next) }
       state.history.append((next.row, HistoryEntry(next, sequence, note: note, by: nil)))
-      if next[sequence]?.isUnknown == true {
-        state.rooms.insert(next.row)
-      } else {
-        state.rooms.remove(next.row)
-      }
       return nil
     }
     if let fault { throw fault }
@@ -152,17 +146,6 @@ package final class MemoryJournal: Journal {
       }
     }
     return nil
-  }
-
-  package func setAside(
-    _ payment: inout Payment,
-    _ sequence: Int,
-    note: String
-  ) throws(Fault) {
-    let row = payment.row
-    let hasRoom = state.withLock { $0.rooms.contains(row) }
-    guard hasRoom else { throw Fault(.state, code: "state_unusable", "no room was taken") }
-    try update(&payment, sequence, note: note, .power)
   }
 
   package func checkWhole() throws(Fault) {}

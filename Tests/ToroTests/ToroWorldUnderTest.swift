@@ -31,6 +31,8 @@ final class ToroWorld {
     folder = FileManager.default.temporaryDirectory.appending(path: "till-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     journal = try SQLiteJournal(folder: folder.path, redactor: redactor)
+    // Its simulator gives no id twice.
+    journal.reachesOutside()
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }

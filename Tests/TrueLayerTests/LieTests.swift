@@ -45,7 +45,9 @@ import TrueLayer
         let part = try RefundRequest.test(200)
         _ = try engine(world).refund(known, handle: reference, part, idempotencyKey: nil)
       }
-      return command == "adopt" ? id : reference
+      guard command == "adopt" else { return reference }
+      try world.forget()
+      return id
     }
     func perform(
       _ engine: Engine,

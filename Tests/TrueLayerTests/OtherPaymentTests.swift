@@ -293,6 +293,7 @@ import Testing
   ) throws {
     let world = try World()
     let id = try #require(try world.settled("R").id)
+    try world.forget()
     func engine(_ lies: Bool) throws -> Engine {
       try world.engine(
         change: FlowTests.bank,

@@ -9,7 +9,9 @@ package struct PayTheoryModule: ProviderModule {
 
   package var name: ProviderName { PayTheoryProvider.name }
 
-  package var options: [any OptionKey] { Self.fees + Self.payment + Self.instrument + [Keys.token] }
+  package var options: [any OptionKey] {
+    Self.fees + Self.payment + Self.instrument + [Keys.token, Keys.paymentID]
+  }
 
   package var currency: String { "USD" }
 
@@ -18,7 +20,8 @@ package struct PayTheoryModule: ProviderModule {
       CommandUse(
         """
         transact
-        With --hold the payment is prepared and held: nothing is charged until tender confirm, from
+        --payment-id records a payment that exists at Pay Theory already: nothing is charged, and the other
+        commands can use it. It needs merchant credentials. With --hold the payment is prepared and held: nothing is charged until tender confirm, from
         any process. A hold is captured as a whole; only one by --token in part. With --token the
         stored method and the service fee are read first. A typed --reference that Pay Theory has
         already is not charged (6, reference_at_provider). That is looked up over a network, with
@@ -31,7 +34,7 @@ package struct PayTheoryModule: ProviderModule {
         hold it
         """,
         options: Self.fees + Self.payment + [Keys.metadata, Keys.metadataFile] + Self.instrument
-          + [Keys.token, Keys.despitePayment]
+          + [Keys.token, Keys.despitePayment, Keys.paymentID]
       ),
       CommandUse(
         """
@@ -161,6 +164,7 @@ package struct PayTheoryModule: ProviderModule {
     _ env: Env
   ) throws(Fault) -> PaymentOrder {
     let invocation = session.invocation
+    if let id = invocation[Keys.paymentID] { return try existing(id, reference, invocation) }
     let isBare =
       invocation.given(among: [Keys.amount] + InstrumentReader.sources).isEmpty
       && session.instrument == nil && session.terminal() == nil
@@ -186,6 +190,28 @@ package struct PayTheoryModule: ProviderModule {
     order.sendsReceipt = invocation.has(Keys.sendReceipt)
     order.receiptDescription = invocation[Keys.receiptDescription]
     order.instrument = try instrument(session, env, for: order)
+    return order
+  }
+
+  /// Returns the order that records a payment made elsewhere. Its name is its id, unless another one is typed.
+  private func existing(
+    _ id: String,
+    _ reference: Reference,
+    _ invocation: Invocation
+  ) throws(Fault) -> PaymentOrder {
+    let making: [any OptionKey] =
+      Self.fees + Self.payment + Self.instrument
+      + [Keys.token, Keys.amount, Keys.currency, Keys.metadata, Keys.metadataFile]
+    if let option = invocation.given(among: making).first {
+      throw .badOptions(
+        "--\(option.name) is for what is made, and this exists already",
+        hint: "leave it out, or leave --payment-id out"
+      )
+    }
+    let name = invocation.has(Keys.reference) ? reference : try Reference(id)
+    let money = try OptionReader(invocation, currency: currency).currencyValue()
+    var order = PaymentOrder(reference: name, amount: Money(minorUnits: 0, currency: money))
+    order.existingID = id
     return order
   }
 

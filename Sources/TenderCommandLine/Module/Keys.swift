@@ -49,9 +49,12 @@ package enum Keys {
     "a share and how many there are, such as 3/10"
   ) { Shard($0) }
   package static let before = Key<TimeExpression>(.filter("before TIME: last changed before TIME"))
+  package static let paymentID = Key<String>(
+    .payment("payment-id ID: use a payment that exists at the provider already")
+  )
   package static let outcome = Key<String>(
     .filter("as STATUS: how the operation ended").with(
-      choices: Status.allCases.filter(\.isResolution).map(\.rawValue) + ["restored"]
+      choices: Status.allCases.filter(\.isResolution).map(\.rawValue) + ["holder", "restored"]
     )
   )
   package static let fromProvider = Key<Bool>(

@@ -123,7 +123,7 @@ struct DoctorCommand: CommandWork {
         let folder = try composition.settings.stateFolder().text
         try composition.shared.useFolder(folder, composition.environment)
         guard composition.settings.journal() == nil else {
-          return "\(folder): locks, and the spool of the journal"
+          return "\(folder): the locks of the journal"
         }
         let journal = try composition.journal()
         try journal.checkWhole()

@@ -39,7 +39,8 @@ extension Action {
     and frees the reference or the refund's name; succeeded means that it happened. While the
     provider may still carry out the request, an end without effect exits 6 and names the time.
     Where a payment has several unknown operations, --operation names one by its number in tender
-    journal show.
+    journal show. Where two records have the id of one payment (id_shared), --as holder gives
+    it to this record. The other record loses the id.
 
     --from-provider is for provider_differs: it looks the payment up, and records the provider's
     amount, id, currency and reference.
@@ -240,7 +241,9 @@ extension JournalCommands {
       try invocation.refuse([Keys.outcome, Keys.operation], with: Keys.fromProvider)
     }
     let status = invocation[Keys.outcome].flatMap(Status.init(rawValue:))
-    guard let reason = invocation[Keys.reason], !reason.isEmpty, isFromProvider || status != nil
+    let holds = invocation[Keys.outcome] == "holder"
+    guard let reason = invocation[Keys.reason], !reason.isEmpty,
+      isFromProvider || holds || status != nil
     else {
       throw .missingOption(
         "journal resolve needs --as or --from-provider, and --reason",
@@ -262,17 +265,24 @@ extension JournalCommands {
     let what = operation.map { "the " + found.words(for: $0) + " of " } ?? ""
     let question =
       status.map { "resolve \(what)\(handle) as \($0.rawValue)" }
-      ?? "accept the values of \(target.module.name.text) for \(handle)"
+      ?? (holds
+        ? "make \(handle) the only record with its ids"
+        : "accept the values of \(target.module.name.text) for \(handle)")
     if target.env == .live {
       try composition.approve(target.env, question)
     } else {
       try composition.confirm(question, "resolving by hand", code: "not_confirmed")
     }
-    guard let status else {
+    if isFromProvider {
       composition.show(try composition.engine(target).acceptProvider(found, reason: reason))
       return output.exit(0)
     }
     let journal = try composition.journal()
+    guard let status else {
+      let held = try journal.hold(found, reason: reason, composition.clock, composition.signals)
+      output.show(records.entry(held, history: try journal.history(of: held)))
+      return output.exit(0)
+    }
     // The simulator has no late effects beyond those of its provider.
     let late = target.env == .simulator ? 0 : try composition.settings.lateWindow(target.env)
     let resolved = try journal.resolve(

@@ -51,11 +51,11 @@ extension Action {
     journal prune: delete old payments
     Deletes payments last changed before TIME, with their operations and history. It does
     not delete payments that are not final or have an unknown operation. It does not delete
-    mandates that can still be revoked. A deleted reference is a new one: the same command pays
-    again. Use journal export first.
+    mandates that can still be revoked. A deleted reference stays used: the same command exits 6
+    (reference_pruned). The journal keeps a keyed hash of the reference. Use journal export first.
 
     Live payments need --env live and --yes, or a typed yes. So does a TIME within the last 24
-    hours or later.
+    hours. A TIME in the future exits 2.
     $ tender journal prune --before 2026-01-01 --dry-run # how many would be deleted
     $ tender journal prune --before 2026-01-01 # delete older payments
     """,
@@ -151,6 +151,13 @@ extension JournalCommands {
         hint: "such as --before 2026-01-01: payments last changed before that day are deleted"
       )
     }
+    guard before <= composition.clock.now else {
+      throw .usage(
+        "bad_value",
+        "--before \(Timestamp.text(Timestamp.clamped(before))) is in the future; nothing was deleted",
+        "such as --before 2026-01-01: payments last changed before that day are deleted"
+      )
+    }
     try checkExists()
     let filter = try filter()
     let journal = try composition.journal()
@@ -162,7 +169,6 @@ extension JournalCommands {
       return 0
     }
     try composition.refuseReadOnly()
-    // The same commands would pay a deleted payment of today again.
     let recent = composition.clock.now - 24 * 60 * 60_000
     if before > recent {
       let count =
@@ -170,7 +176,7 @@ extension JournalCommands {
         - (try journal.prunable(before: recent, filter))
       if count > 0 {
         try composition.confirm(
-          "delete \(count) payments of the last 24 hours (the same commands would pay again)",
+          "delete \(count) payments of the last 24 hours",
           "deleting payments of the last 24 hours",
           code: "prune_not_confirmed"
         )
@@ -179,7 +185,6 @@ extension JournalCommands {
     if filter.env == nil || filter.env == .live {
       var live = filter
       live.env = .live
-      // The same command pays again under a deleted reference.
       let count = try journal.prunable(before: before, live)
       if count > 0 { try composition.approve(.live, "delete \(count) payments") }
     }

@@ -164,9 +164,6 @@ struct WriteCommands: CommandWork {
         inWordsOfAttempt: isPayersFlow && words.refundRequest == nil
       )
     }
-    if let warning = report.warning {
-      output.warn("the result is known but the journal could not be written: \(warning.message)")
-    }
     if ![.void, .refund].contains(words.kind) {
       // A confirm captures the held amount, and asks for no more.
       let acceptsPart = words.reference == nil || invocation.has(Keys.allowPartial)
@@ -278,7 +275,7 @@ struct WriteCommands: CommandWork {
       }
     }
     // An unknown handle is refused without a question if the provider cannot adopt it.
-    let mayBeAdopted = engine.provider.traits.hasPayerFlow
+    let mayBeAdopted = engine.provider.isID(order.handle)
     guard order.order.reference != nil || order.payment != nil || mayBeAdopted else { return }
     try composition.approve(
       target.env,

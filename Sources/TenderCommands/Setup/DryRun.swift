@@ -53,10 +53,6 @@ struct EmptyJournal: Journal {
     _ durability: Durability
   ) throws(Fault) { throw .dryRun }
 
-  func setAside(_ payment: inout Payment, _ sequence: Int, note: String) throws(Fault) {
-    throw .dryRun
-  }
-
   func checkWhole() throws(Fault) {}
 
   func reachesOutside() {}

@@ -56,9 +56,7 @@ extension SharedJournal {
     guard
       let local = try locks.take(key.description, by: deadline, interruption: interruption)
     else { return nil }
-    try deliver(holding: key)
-    // If an outcome still waits, the payment exists already, or should exist.
-    let write = aside.waiting[key] == nil ? write : nil
+    try addWaitingOutcomes()
     var hasLooked = false
     while true {
       if let lease = try take(key, opening: write) { return Held(self, key, lease, local) }
@@ -104,10 +102,6 @@ extension SharedJournal {
     raiseMarkToSeen()
     fresh = (key, payment)
     opened = nil
-    if let outcome = aside.waiting[key], outcome.standing(in: payment) == .forgot {
-      giveBack(key, lease)
-      throw .forgotten(key.reference, aside.path)
-    }
     do throws(Fault) {
       try checkWhole()
     } catch {
@@ -242,16 +236,5 @@ extension SharedJournal {
     if let known = stops[key], !known.isAsked { return }
     _ = try? query(["DELETE FROM tender.stop s WHERE \("s", has: key)"])
     stops[key] = nil
-  }
-}
-
-extension Fault {
-  /// The database was restored to an earlier time, but this machine knows a later outcome.
-  fileprivate static func forgotten(_ reference: Reference, _ path: String) -> Fault {
-    .state(
-      "journal_forgot",
-      "the database does not have the payment \(reference.quotedForMessage) whose result lies in \(path)",
-      "it was put back to an earlier time; see: tender help shared-journal"
-    )
   }
 }

@@ -94,10 +94,22 @@ extension SharedJournal {
     {
       return .referenceElsewhere(try shown(row), write.key.provider)
     }
+    if write.print != nil, try isPruned(write.key) { return .referencePruned(write.key.reference) }
     if !write.keys.isEmpty,
       let row = try query(["SELECT b.reference, o.key FROM \(keys(write))"])[0].first
     {
       return .keyReused(row[1].text ?? "", by: Reference(stored: row[0].text ?? ""))
+    }
+    if !write.claims.new.isEmpty,
+      let row = try query([
+        """
+        SELECT c.id, (SELECT b.reference FROM tender.payment b WHERE b.row = c.payment)
+        FROM \(holders(write)) LIMIT 1
+        """
+      ])[0].first
+    {
+      let holder = Reference(stored: row[1].text ?? "")
+      return .idHeld(row[0].text ?? "", by: holder, not: write.key.reference)
     }
     return try lost(write)
   }

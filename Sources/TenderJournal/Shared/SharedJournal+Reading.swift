@@ -22,7 +22,6 @@ extension SharedJournal {
       self.fresh = nil
       return fresh.payment
     }
-    takeInSpool()
     for form in Reference.forms(of: key.reference.text) {
       let key = ReferenceKey(
         env: key.env,
@@ -34,18 +33,10 @@ extension SharedJournal {
     return nil
   }
 
-  /// Reads this machine's waiting outcomes once. They count from here on.
-  func takeInSpool() {
-    guard !hasLookedForSpool else { return }
-    hasLookedForSpool = true
-    try? deliver()
-  }
-
   package func payments(
     matching handle: String,
     filter: PaymentFilter
   ) throws(Fault) -> [Payment] {
-    takeInSpool()
     let statements: [Statement] = Reference.forms(of: handle).map { form in
       """
       \(select) WHERE true\(SharedCondition.handle(exactly: form))\(SharedCondition.columns(filter))
@@ -109,7 +100,7 @@ extension SharedJournal {
     }
   }
 
-  /// Returns the payment of a row, with a waiting outcome for it.
+  /// Returns the payment of a row.
   func shown(_ values: [Database.Value]) throws(Fault) -> Payment {
     let found = Found(values)
     return shown(found, try found.payment())
@@ -141,7 +132,7 @@ extension SharedJournal {
     )
     payment.writer = found.row.text("by")
     payment.isElsewhere = found.row.text("machine").map { $0 != station } ?? false
-    return aside.added(to: payment)
+    return payment
   }
 
   /// Returns the payment of a row that will be written again.
@@ -152,11 +143,13 @@ extension SharedJournal {
       createdAt: stored.createdAt,
       terms: SearchTerm.all(of: stored),
       sums: [:],
+      ids: [:],
       prepared: [:]
     )
     for row in found.operations {
       guard let sequence = row["sequence"]?.wholeNumber else { continue }
       known.sums[sequence] = row.text("sum")
+      known.ids[sequence] = row.text("id")
       known.prepared[sequence] = row.text("prepared").map { ($0, open($0)) }
     }
     self.known[stored.row] = known
@@ -176,7 +169,6 @@ extension SharedJournal {
   private static let pages = (first: 60, further: 1000)
 
   package func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault) {
-    takeInSpool()
     var after: (created: Int, row: Int)?
     var size = Self.pages.first
     defer { raiseMarkToSeen() }
@@ -217,8 +209,7 @@ extension SharedJournal {
   }
 
   package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
-    takeInSpool()
-    guard filter.isOfColumns, aside.waiting.isEmpty else { return try counted(filter, upTo: limit) }
+    guard filter.isOfColumns else { return try counted(filter, upTo: limit) }
     return try number(
       """
       SELECT count(*) FROM (SELECT 1 FROM tender.payment a WHERE true\(SharedCondition.columns(filter))
@@ -228,8 +219,6 @@ extension SharedJournal {
   }
 
   package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
-    takeInSpool()
-    guard aside.waiting.isEmpty else { return try summed(filter, by: keys) }
     let total = PaymentQuery(alias: "a", schema: "tender.")
     let sums = total.sums.map { "least(sum(\($0)), \(Int.max))::bigint" }.joined(separator: ", ")
     let rows = try query([

@@ -26,18 +26,30 @@ extension SharedJournal {
     var unprepared: [Int]
     /// The conditions on other payments, and idempotency keys that no other operation may have.
     var opening: OpeningTerms?
+    /// The keyed hash of the reference, if it is new.
+    var print: String?
     var keys: [String]
+    /// The ids of all its operations, by sequence.
+    var ids: [Int: String]
+    var claims: Claims
     /// The lease; nil for a write without a lock, which takes the reference for itself.
     var lease: Lease?
     /// The length of the lease from now on, in milliseconds; 0 releases it.
     var lends: Int
     /// The user and machine in the line of the history.
     var by: String
-    /// Whether a kernel lock of this machine is held. Then a lease that another of its processes left is
-    /// taken over.
-    var isLocked = false
 
     var key: ReferenceKey { payment.key }
+
+    /// The things that changed operations have at the provider.
+    struct Claims {
+      /// Rows of `claim`, without the payment's number.
+      var rows: [JSONObject] = []
+      /// The ids that no other record may have.
+      var new: [String] = []
+      /// The ids that the payment loses.
+      var gone: [String] = []
+    }
   }
 
   /// Returns the statements that run before a write in its transaction: server locks, so that the second of
@@ -72,7 +84,7 @@ extension SharedJournal {
   private func writing(_ write: Write, held: Statement) -> Statement {
     """
     WITH held AS (\(held)), made AS (\(payment(write)))\(operations(write))\(lines(write))\(terms(write))\
-    \(preparations(write)) SELECT row FROM made
+    \(preparations(write))\(claims(write)) SELECT row FROM made
     """
   }
 
@@ -84,12 +96,11 @@ extension SharedJournal {
         WHERE \("l", has: write.key)\(Self.fence(lease)) RETURNING 1
         """
     }
-    let isFree: Statement = "l.until <= clock_timestamp()"
     return taking(
       write.key,
       holder: machine + "/alone",
       for: write.lends,
-      where: write.isLocked ? "\(isFree) OR l.machine = excluded.machine" : isFree
+      where: "l.until <= clock_timestamp()"
     )
   }
 
@@ -142,7 +153,13 @@ extension SharedJournal {
     if write.opening != nil {
       guards += " AND NOT EXISTS (SELECT 1 FROM tender.payment b WHERE \(elsewhere(write)))"
     }
+    if let print = write.print {
+      guards += " AND NOT EXISTS (SELECT 1 FROM tender.pruned d WHERE d.print = \(print))"
+    }
     if !write.keys.isEmpty { guards += " AND NOT EXISTS (SELECT 1 FROM \(keys(write)))" }
+    if !write.claims.new.isEmpty {
+      guards += " AND NOT EXISTS (SELECT 1 FROM \(holders(write)))"
+    }
     return guards
   }
 
@@ -167,6 +184,39 @@ extension SharedJournal {
     AND b.env = \(write.key.env.rawValue) AND b.provider = \(write.key.provider.text)
     AND b.merchant = \(write.payment.merchant) AND b.row <> \(write.payment.row)
     """
+  }
+
+  /// Selects claims `c` of other records on new ids of this write.
+  func holders(_ write: Write) -> Statement {
+    """
+    tender.claim c JOIN json_populate_recordset(NULL::tender.claim, \(write.claims.rows)) r
+    USING (id, thing, provider, env, merchant)
+    WHERE c.id = ANY (\(write.claims.new)) AND (c.payment, c.sequence) <> (\(write.payment.row), r.sequence)
+    """
+  }
+
+  /// Claims the ids of changed operations. Of two writes at once with one new id, the second fails, because a
+  /// claim needs a payment.
+  private func claims(_ write: Write) -> Statement {
+    var statement: Statement = ""
+    let claims = write.claims
+    if !claims.gone.isEmpty {
+      statement += """
+        , unclaimed AS (DELETE FROM tender.claim c USING made WHERE c.payment = made.row
+          AND c.id = ANY (\(claims.gone)))
+        """
+    }
+    guard !claims.rows.isEmpty else { return statement }
+    let columns = "id, thing, provider, env, merchant, sequence"
+    statement += """
+      , claimed AS (INSERT INTO tender.claim AS c (payment, \(sql: columns))
+        SELECT made.row, \(sql: columns)
+        FROM made, json_populate_recordset(NULL::tender.claim, \(claims.rows)) r WHERE true
+        ON CONFLICT (id, thing, provider, env, merchant) DO UPDATE SET payment =
+          CASE WHEN (c.payment, c.sequence) = (excluded.payment, excluded.sequence)
+            OR c.id <> ALL (\(claims.new)) THEN c.payment END)
+      """
+    return statement
   }
 
   private func operations(_ write: Write) -> Statement {

@@ -36,6 +36,8 @@ extension SharedJournal {
       )
       if count > 0 { problems.append("\(count) payments that have \(things) are missing") }
     }
+    let shared = try query([StoredTables.sharedIDs("tender.")])[0]
+    problems += shared.map { redactor.sharedID($0[0].text, $0[1].integer) }
     if let copyWarning { problems.append(copyWarning.message) }
     return problems
   }
@@ -155,7 +157,7 @@ extension SharedJournal {
       taken = merged
     }
     let write = try write(of: taken, history)
-    guard try perform(write) != nil else { throw try lost(write) }
+    guard try perform(write) != nil else { throw try refusal(of: write) }
     known[taken.row] = nil
     return true
   }
@@ -171,22 +173,56 @@ extension SharedJournal {
 
   package func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
     var count = 0
+    while true {
+      let slice = try query([
+        """
+        SELECT a.reference, a.provider, a.env FROM tender.payment a WHERE a.row IN (
+          SELECT row FROM (\(going(before: time, filter)) LIMIT \(sql: Self.slice)) going
+        )
+        """
+      ])[0]
+      let names = ["reference", "provider", "env"]
+      let rows = slice.map { values in
+        var row = JSONObject(zip(names, values).map { .init(key: $0, value: $1.json) })
+        let key = Row(PaymentRow.columns, json: row).key
+        row["print"] = key.flatMap(print)?.json
+        return row
+      }
+      guard !rows.isEmpty else { return count }
+      let gone = try forget(rows, before: time, filter)
+      count += gone
+      guard gone > 0 else { return count }
+    }
+  }
+
+  /// Deletes payments that may still be deleted, and records the hashes of their references. Returns their number.
+  private func forget(
+    _ rows: [JSONObject],
+    before time: Int,
+    _ filter: PaymentFilter
+  ) throws(Fault) -> Int {
     // A mark of a deleted payment is no longer compared.
     let pruned: Statement = """
       UPDATE tender.journal
       SET accepted = greatest(accepted, least(\(time), \(sql: Self.serverNow)))
       """
     var statement: Statement = """
-      WITH going AS (\(going(before: time, filter)) LIMIT \(sql: Self.slice)), gone AS (
-        DELETE FROM tender.payment a USING going g WHERE g.row = a.row
-        RETURNING a.row, a.reference, a.provider, a.env
+      WITH going AS (\(going(before: time, filter))), named AS (
+        SELECT r.* FROM json_to_recordset(\(rows)) r (reference text, provider text, env text, print text)
+      ), gone AS (
+        DELETE FROM tender.payment a USING going g, named n
+        WHERE g.row = a.row AND n.reference = a.reference AND n.provider = a.provider AND n.env = a.env
+        RETURNING a.row, a.reference, a.provider, a.env, n.print
+      ), prints AS (
+        INSERT INTO tender.pruned (print) SELECT print FROM gone WHERE print IS NOT NULL
+        ON CONFLICT DO NOTHING
       ), leases AS (
         DELETE FROM tender.lease l USING gone g
         WHERE l.reference = g.reference AND l.provider = g.provider AND l.env = g.env
           AND l.until <= clock_timestamp()
       )
       """
-    for table in ["operation", "observation", "event", "preparation", "term"] {
+    for table in ["operation", "observation", "event", "preparation", "term", "claim"] {
       statement += """
         , \(sql: table)s AS (
           DELETE FROM tender.\(sql: table) t USING gone WHERE t.payment = gone.row
@@ -194,11 +230,17 @@ extension SharedJournal {
         """
     }
     statement += " SELECT count(*) FROM gone"
-    while true {
-      let gone = try query([statement, pruned])[0].first?[0].integer ?? 0
-      count += gone
-      guard gone > 0 else { return count }
-    }
+    return try query([statement, pruned])[0].first?[0].integer ?? 0
+  }
+
+  package func isPruned(_ key: ReferenceKey) throws(Fault) -> Bool {
+    guard let print = print(of: key) else { return false }
+    return try !query(["SELECT 1 FROM tender.pruned d WHERE d.print = \(print)"])[0].isEmpty
+  }
+
+  /// Returns the keyed hash of a reference; nil without the key of the fleet.
+  func print(of key: ReferenceKey) -> String? {
+    settings.key.map { Checksum.fingerprint(key, $0.fingerprints) }
   }
 
   /// Returns the payments that `Journal.prune` may delete and no process is working on.
@@ -250,6 +292,7 @@ extension SharedJournal {
       ("journal", ["SELECT"]), ("payment", changes), ("operation", changes), ("lease", changes),
       ("event", appends), ("observation", appends), ("preparation", changes + ["DELETE"]),
       ("term", appends + ["DELETE"]), ("stop", appends + ["DELETE"]),
+      ("claim", changes + ["DELETE"]), ("pruned", ["SELECT"]),
     ]
     .flatMap { table, rights in rights.map { (table, $0) } }
     let asked = rights.map { right -> String in

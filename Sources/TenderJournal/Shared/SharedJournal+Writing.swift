@@ -43,6 +43,8 @@ extension SharedJournal {
       prepared: stored.new,
       unprepared: stored.gone,
       keys: try newKeys(of: payment),
+      ids: Dictionary(raised.operations.compactMap { o in o.id.map { (o.sequence, $0) } }) { $1 },
+      claims: claims(of: raised, operations.keys, before),
       lease: lease,
       lends: lease == nil ? 0 : lends,
       by: settings.by
@@ -74,6 +76,33 @@ extension SharedJournal {
       keys.append(key)
     }
     return keys
+  }
+
+  /// Returns the rows of `claim` for changed operations, and the ids that are new or gone.
+  private func claims(
+    of payment: Payment,
+    _ changed: some Collection<Int>,
+    _ before: Known?
+  ) -> Write.Claims {
+    var claims = Write.Claims()
+    guard payment.env != .simulator || isOutside else { return claims }
+    for operation in payment.operations where changed.contains(operation.sequence) {
+      let earlier = before?.ids[operation.sequence]
+      guard let id = operation.id, let thing = operation.thing else {
+        if operation.id == nil, let earlier { claims.gone.append(earlier) }
+        continue
+      }
+      if earlier != id { claims.new.append(id) }
+      let row: JSONObject = [
+        "id": .string(id), "thing": .string(thing.rawValue),
+        "provider": .string(payment.provider.text), "env": .string(payment.env.rawValue),
+        "merchant": .string(payment.merchant),
+        "sequence": .integer(operation.isAttempt ? 0 : operation.sequence),
+      ]
+      // Two attempts may have one id.
+      if !claims.rows.contains(where: { $0 == row }) { claims.rows.append(row) }
+    }
+    return claims
   }
 
   /// Returns the preparations to store, and the operations that no longer have one.
@@ -129,6 +158,7 @@ extension SharedJournal {
     let sequence = payment.attempt?.sequence ?? 0
     var write = try write(of: payment, { line($0, sequence, "opened") }, lends: leaseTime)
     write.opening = terms
+    write.print = payment.row == 0 ? print(of: payment.key) : nil
     return write
   }
 
@@ -154,6 +184,7 @@ extension SharedJournal {
       createdAt: write.payment.createdAt,
       terms: write.terms,
       sums: write.sums,
+      ids: write.ids,
       prepared: prepared,
       written: (write.values, write.operations, clock.uptime)
     )
@@ -170,14 +201,12 @@ extension SharedJournal {
   ) throws(Fault) {
     if durability == .process, isPassing(payment) { return }
     let isSending = payment[sequence]?.state.name == .sent
-    if isSending { try aside.take(for: payment.row) }
     let begun = clock.moment
     try update(&payment, sequence, note, lends: leaseTime)
     if isSending {
       if leases[payment.key] != nil { lend(from: begun) }
     } else {
       window?.lend(nil)
-      aside.leave(payment.row)
     }
   }
 
@@ -207,28 +236,13 @@ extension SharedJournal {
     _ sequence: Int,
     note: String,
     isLast: Bool
-  ) throws(Fault) -> Fault? {
+  ) throws(Fault) {
     window?.lend(nil)
-    do throws(Fault) {
-      try update(&payment, sequence, note, lends: isLast ? 0 : leaseTime)
-      if isLast {
-        // The last outcome released the lease.
-        leases[payment.key]?.isOver = true
-        known[payment.row] = nil
-      }
-      aside.leave(payment.row)
-      return nil
-    } catch {
-      // Another process has the reference now, and finds out itself.
-      guard error.cause != .leaseLost else {
-        // The other process may not find out, so the outcome is not dropped.
-        var lost = payment
-        if payment[sequence]?.isUnknown == false { try? setAside(&lost, sequence, note: note) }
-        throw error
-      }
-      guard (try? setAside(&payment, sequence, note: note)) != nil else { throw error }
-      return .spooled(error, in: aside.path)
-    }
+    try update(&payment, sequence, note, lends: isLast ? 0 : leaseTime)
+    guard isLast else { return }
+    // The last outcome released the lease.
+    leases[payment.key]?.isOver = true
+    known[payment.row] = nil
   }
 
   /// Extends the send window of a lease that was written at a moment or later.
@@ -245,7 +259,6 @@ extension SharedJournal {
     _ note: String,
     lends: Int
   ) throws(Fault) {
-    try makeRoom(for: payment.key)
     fresh = nil
     if known[payment.row] == nil { _ = try reread(payment.row) }
     let write = try write(of: payment, { line($0, sequence, note) }, lends: lends)
@@ -307,15 +320,6 @@ extension Fault {
       "data that this payment needs later is sealed under the key of the fleet \(key). That key is not "
         + "here; nothing was sent",
       "set TENDER_JOURNAL_KEY_FILE; see: tender help shared-journal"
-    )
-  }
-
-  /// The database was unreachable when the outcome was known, so the outcome is in the spool.
-  fileprivate static func spooled(_ failure: Fault, in path: String) -> Fault {
-    .state(
-      failure.code,
-      "the journal could not take the outcome, which lies in \(path): \(failure.message)",
-      "the next command on this machine that reaches the journal delivers it"
     )
   }
 }

@@ -12,7 +12,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   /// The settings of a shared journal.
   package struct Settings {
     package var address: PostgresAddress
-    /// The folder of this machine's files: locks and the spool.
+    /// The folder of this machine's files: locks, keys and the machine's name.
     package var folder: String
     /// The folder of the mark; nil for the parent of `folder`.
     package var markFolder: String?
@@ -44,7 +44,6 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   let hasOwnKey: Bool
   /// The same name, with the time when this machine was started.
   let machine: String
-  let aside: SetAside
   let locks: LockFile
   let mark: HighWaterMark
   /// A position in the mark that the database lacks; nil once the operator has accepted it.
@@ -72,15 +71,14 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   var seen: HighWaterMark.Position?
   /// The last known requests to stop, by reference.
   var stops: [ReferenceKey: (isAsked: Bool, at: Int)] = [:]
-  var isDelivering = false
-  var hasLookedForSpool = false
 
   /// The parts of a stored payment that `Payment` does not have.
   struct Known {
     var createdAt: Int
     var terms: Set<String>
-    /// The checksums of its operations, by sequence.
+    /// The checksums and ids of its operations, by sequence.
     var sums: [Int: String]
+    var ids: [Int: String]
     /// The preparations as stored, by sequence, with the content of those that can be unsealed here.
     var prepared: [Int: (text: String, preparation: Operation.Preparation?)]
     /// The rows that this process wrote last, and when.
@@ -108,7 +106,6 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     self.clock = clock
     self.interruption = interruption
     locks = LockFile(path: settings.folder + "/journal.lock")
-    aside = SetAside(path: settings.folder + "/journal.spool")
     sendWindow = SendWindow(clock: clock)
     mark = HighWaterMark(of: settings.folder, in: settings.markFolder, isShared: true)
     let makesFiles = !settings.isReading && settings.usesFiles

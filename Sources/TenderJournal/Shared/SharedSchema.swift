@@ -62,6 +62,7 @@ package enum SharedSchema {
         PRIMARY KEY (text, created, payment)
       )
       """,
+    ] + laterTables + [
       "CREATE INDEX payment_by_time ON tender.payment (created, row)",
       "CREATE INDEX payment_by_status ON tender.payment (status, created, row)",
       """
@@ -76,12 +77,27 @@ package enum SharedSchema {
       "CREATE INDEX term_of_payment ON tender.term (payment)",
     ]
 
+  /// The tables that were added to those of the first version, as in the files (`SQLiteJournal.laterTables`).
+  private static let laterTables: [Statement] = [
+    """
+    CREATE TABLE IF NOT EXISTS tender.claim (
+      id text COLLATE "C" NOT NULL, thing text COLLATE "C" NOT NULL, provider text COLLATE "C" NOT NULL,
+      env text COLLATE "C" NOT NULL, merchant text COLLATE "C" NOT NULL, payment bigint NOT NULL,
+      sequence bigint NOT NULL, PRIMARY KEY (id, thing, provider, env, merchant)
+    )
+    """,
+    "CREATE INDEX IF NOT EXISTS claim_of_payment ON tender.claim (payment)",
+    "CREATE TABLE IF NOT EXISTS tender.pruned (print text COLLATE \"C\" NOT NULL PRIMARY KEY)",
+  ]
+
   private static let key = """
     env text COLLATE "C" NOT NULL, provider text COLLATE "C" NOT NULL, reference text COLLATE "C" NOT NULL
     """
 
   /// Adds the columns that tables of version 2 or later lack.
-  static let additions = StoredTables.all.flatMap { additions($0.columns, to: $0.name) }
+  static let additions =
+    StoredTables.all.flatMap { additions($0.columns, to: $0.name) } + laterTables
+    + ["\(sql: StoredTables.claims("tender."))"]
 
   static func additions(_ columns: Columns, to table: String) -> [Statement] {
     columns.added.map { name in
@@ -161,12 +177,15 @@ package enum SharedSchema {
       ("payment", PaymentRow.columns.names + ["sum", "by", "machine"]),
       ("operation", OperationRow.columns.names + ["sum", "written"]),
       ("lease", ["holder", "machine", "by", "fence", "until"]), ("preparation", ["text"]),
+      ("claim", ["payment"]),
     ]
     .map { table, columns in
       "GRANT UPDATE (\(columns.filter { !keys.contains($0) }.list())) ON tender.\(table) TO tender_runner"
     }
     + [
-      "GRANT SELECT, INSERT, DELETE ON tender.preparation, tender.term, tender.stop TO tender_runner",
+      "GRANT SELECT, INSERT, DELETE ON tender.preparation, tender.term, tender.stop, tender.claim "
+        + "TO tender_runner",
+      "GRANT SELECT ON tender.pruned TO tender_runner, tender_support",
       "GRANT SELECT, INSERT ON tender.event, tender.observation TO tender_runner",
       "GRANT SELECT ON tender.journal, tender.payment, tender.operation, tender.observation, tender.event, "
         + "tender.term TO tender_support",

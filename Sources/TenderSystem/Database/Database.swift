@@ -323,11 +323,6 @@ package final class Database: @unchecked Sendable {
     }
   }
 
-  /// Syncs all commits to the disk, of all connections; false if that failed.
-  package func syncLog() -> Bool {
-    unsafe tender_sqlite_sync(tender_sqlite_log(handle)) == SQLITE_OK
-  }
-
   /// Runs `body`, whose statements all read the same state, even if others write meanwhile.
   package func atOneMoment<Result>(
     _ body: () throws(Fault) -> Result

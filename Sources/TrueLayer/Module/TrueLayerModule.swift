@@ -266,9 +266,6 @@ extension Keys {
         + "or year"
     )
   )
-  static let paymentID = Key<String>(
-    .bank("payment-id ID: go on with a payment that exists already")
-  )
   static let mandateID = Key<String>(
     .bank("mandate-id ID: go on with a mandate that exists already")
   )
