@@ -240,17 +240,14 @@ extension PayTheoryProvider {
 
   /// Returns the outcome of a transaction that was made elsewhere. Nothing is sent that can move money.
   func existing(_ id: String) throws(Fault) -> Outcome {
-    guard let outcome = try adopt(id)?.outcome else { throw .unknownHandle(id) }
-    return outcome
-  }
-
-  package func adopt(_ id: String) throws(Fault) -> (kind: Payment.Kind, outcome: Outcome)? {
     let graphQL = try GraphQL(context, for: "a look-up")
-    guard let found = try graphQL.transaction(id), Transactions.isPayment(found) else { return nil }
+    guard let found = try graphQL.transaction(id), Transactions.isPayment(found) else {
+      throw .unknownHandle(id)
+    }
     guard Transactions.isKnown(found) else { throw .unknownState(found) }
     var outcome = try chain(of: found, graphQL).lookedUp
     outcome.id = id
-    return (.payment, outcome)
+    return outcome
   }
 
   // MARK: Look-ups (README, 6.4): transactions, authorizations and cash barcodes

@@ -18,6 +18,9 @@ extension Operation {
     case .capture, .void, .store, .revoke, .payout: nil
     }
   }
+
+  /// The operation that claims the id within its record: each refund for itself, all charges together.
+  package var claim: Int { thing == .refund ? sequence : 0 }
 }
 
 extension Journal {

@@ -126,6 +126,8 @@ extension Payment {
   /// Ends the attempt if the end of another operation ends it too.
   mutating func closeAttempt(after sequence: Int, at now: Int) throws(Fault) {
     guard let ended = self[sequence], !ended.isAttempt, let attempt else { return }
+    // A void of a surplus charge ends nothing of the payment itself.
+    if let parent = ended.parent, self[parent]?.isSurplus == true { return }
     if isAboutRefund(ended), let refund = ended.parent {
       guard ended.state.name == .succeeded, let undone = self[refund] else { return }
       return undone.state == .succeeded

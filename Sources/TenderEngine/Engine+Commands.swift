@@ -85,7 +85,10 @@ extension Engine {
     _ options: Options = Options()
   ) throws(Fault) -> CheckedOrder {
     if let placed = order.placed { try provider.check(placed) }
-    try found?.checkNewest(handle)
+    // A surplus charge can be given back by its id, and by nothing else.
+    if order.reversal == nil || found?.surplus(named: handle) == nil {
+      try found?.checkNewest(handle)
+    }
     if options.isLookedUp { try provider.checkReady(for: nil, of: found) }
     var lack: Fault?
     do throws(Fault) { try provider.checkReady(for: order, of: found) } catch { lack = error }
@@ -199,8 +202,10 @@ extension Engine {
       if case .run(let draft) = decision { try check(draft, of: payment) }
       return decision
     }
-    guard let payment else { throw .unknownHandle(checked.handle) }
-    let decision: Decision =
+    guard var payment else { throw .unknownHandle(checked.handle) }
+    let surplus = payment.surplus(named: checked.handle)
+    if let surplus { payment = payment.upTo(surplus.sequence) }
+    var decision: Decision =
       switch (checked.order, refund) {
       case (.cancel, let refund?): .cancel(cardRefund: refund, of: payment, at: now)
       case (_, let refund?): .refuse(payment.nothing(to: "refund or capture", refund))
@@ -209,7 +214,11 @@ extension Engine {
       case (.capture(let part), nil): .capture(part?.minorUnits, of: payment, traits, at: now)
       case (.placed, nil): .refuse(.bug("a second beginning"))
       }
-    if case .run(let draft) = decision { try check(draft, of: payment) }
+    if case .run(var draft) = decision {
+      try check(draft, of: payment)
+      draft.parent = draft.parent ?? surplus?.sequence
+      decision = .run(draft)
+    }
     return decision
   }
 

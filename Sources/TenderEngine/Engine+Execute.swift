@@ -19,7 +19,9 @@ extension Engine {
         if !hasLooked, let lack = checked.lack { throw lack }
         if !hasLooked, let known, try needsLook(draft, known) {
           hasLooked = true
-          payment = try looked(at: known)
+          let seen = try looked(at: known, checked.handle)
+          try checkRevived(seen, known, checked)
+          payment = seen
           continue
         }
         if !hasLooked, draft.isAttempt, draft.content["id"] == nil { try checkNew(key.reference, checked) }
@@ -28,7 +30,7 @@ extension Engine {
       where [.observed, .refundedElsewhere].contains(fault.cause) && !hasLooked && checked.lack == nil:
         // What a look showed may be over.
         hasLooked = true
-        payment = try looked(at: known)
+        payment = try looked(at: known, checked.handle)
       case (.refuse(var fault), _):
         // The operation that this command has just finished is its result.
         if let payment, let finished, finished.isNew,
@@ -75,6 +77,22 @@ extension Engine {
       }
     }
     throw .bug("a payment that is never decided")
+  }
+
+  /// Checks that the look found no effect of another refund, which had been reported as refused.
+  ///
+  /// Throws `conflict` (`earlier_refund_resolved`): a person decides with the new sum.
+  private func checkRevived(
+    _ seen: Payment,
+    _ known: Payment,
+    _ checked: CheckedOrder
+  ) throws(Fault) {
+    guard let request = checked.order.reversal,
+      let earlier = seen.reversals.first(where: { reversal in
+        known[reversal.sequence]?.state.name == .failed && reversal.isAlive
+      }), !request.isSame(as: earlier)
+    else { return }
+    throw seen.earlierRefundResolved(earlier, request)
   }
 
   /// Returns the refusal of an order with a hint that leads to no further refusal. Not every payment can be
@@ -159,9 +177,10 @@ extension Engine {
       payment.createdAt = draft.createdAt
       placed.describe(&payment)
     }
-    for accepted in payment.refundsElsewhere
-    where checked.order.reversal?.despiteRefunds.contains(accepted.handle) == true {
-      try payment.change(accepted.sequence) { $0.source = .operator }
+    let accepted = checked.order.reversal?.despiteRefunds ?? []
+    for seen in payment.operations
+    where seen.source == .lookup && seen.isReversal && accepted.contains(seen.handle) {
+      try payment.change(seen.sequence) { $0.source = .operator }
     }
     append(draft, to: &payment, own: checked.options.idempotencyKey)
     return payment
@@ -195,7 +214,7 @@ extension Engine {
     _ progress: Progress,
     note: String
   ) throws(Fault) -> Report {
-    var done = progress.payment
+    var done = progress.whole
     if !progress.isConcluded {
       done = try driver.applied(outcome, .answer, done, progress.sequence)
       done.updatedAt = clock.now
@@ -254,7 +273,7 @@ extension Engine {
       )
       kept.result = fault.result
     }
-    var after = try driver.failed(kept, progress.payment, progress.sequence, before: before)
+    var after = try driver.failed(kept, progress.whole, progress.sequence, before: before)
     after.updatedAt = clock.now
     let note =
       (fault.effect == .unknown ? "result unknown: " : "ended with no effect: ") + kept.code

@@ -18,14 +18,18 @@ extension Engine {
     }
   }
 
-  /// Returns a payment after one look at each of its charges that can still change what may be done.
+  /// Returns a payment after one look at each of its charges that can still change what may be done, or at the
+  /// surplus charge with the id that the operator typed.
   ///
   /// Throws `provider_error` if a look fails or does not show the payment, and `conflict` (`provider_differs`)
   /// if the provider has another id, amount, currency or reference. While an operation is unknown, both are
   /// `unknown`.
-  func looked(at known: Payment) throws(Fault) -> Payment {
+  func looked(at known: Payment, _ handle: String) throws(Fault) -> Payment {
     var payment = known
     do throws(Fault) {
+      if let surplus = known.surplus(named: handle) {
+        return try looked(at: known.upTo(surplus.sequence), of: known)
+      }
       for attempt in known.attempts {
         let charge = payment.upTo(attempt.sequence)
         // Only a charge that ended without money can change once a newer one was made.
@@ -48,12 +52,7 @@ extension Engine {
     guard let outcome = try provider.lookUp(query) else {
       // A look-up can lag. A payment without money has nothing that the look-up could show.
       guard charge.state.isCaptured else { return whole }
-      throw Fault(
-        .providerError,
-        code: "not_shown",
-        "\(provider.name.text) does not show \(charge.reference.quotedForMessage) yet; nothing was sent",
-        hint: "to look only: tender payment-status \(charge.shellReference)"
-      )
+      throw .notShown(charge, provider.name)
     }
     if let difference = difference(outcome, charge) {
       throw .providerDiffers(difference.what, difference.here, difference.there, charge)
@@ -77,6 +76,16 @@ extension Engine {
 }
 
 extension Fault {
+  /// A look-up does not show a payment that took money.
+  static func notShown(_ payment: Payment, _ provider: ProviderName) -> Fault {
+    Fault(
+      .providerError,
+      code: "not_shown",
+      "\(provider.text) does not show \(payment.reference.quotedForMessage) yet; nothing was sent",
+      hint: "to look only: tender payment-status \(payment.shellReference)"
+    )
+  }
+
   fileprivate static func providerDiffers(
     _ what: String,
     _ here: String,

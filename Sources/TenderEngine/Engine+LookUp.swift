@@ -60,9 +60,17 @@ extension Engine {
     if let reference = report.reference, (try? journal.isPruned(key(reference))) == true {
       return "journal prune deleted \(name) from this journal: its reference cannot be used again"
     }
+    if provider.traits.looksByReference, let id = report.id {
+      let reference = report.reference.map { " " + $0.text.shellOption("reference") } ?? ""
+      return
+        "this journal does not have \(name). To record it here: tender transact --provider "
+        + "\(provider.name.text) \(id.shellOption("payment-id"))\(reference)"
+    }
     return
       "this journal does not have \(name): transact with that --reference would charge it again. "
-      + "Cancel or refund it by its id"
+      + (provider.traits.hasPayerFlow
+        ? "Cancel or refund it by its id"
+        : "Change it with the journal that made it (--state-dir, TENDER_JOURNAL)")
   }
 
   func query(of known: Payment, _ inWordsOfAttempt: Bool) -> LookUp {

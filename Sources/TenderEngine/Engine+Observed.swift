@@ -21,7 +21,16 @@ extension Engine {
       try fold.addAttempt()
       try fold.addRefunds()
     }
-    try fold.addCharges(since: (known.operations.first?.createdAt ?? 0) - Self.skew)
+    // A charge that is looked at alone does not know the others.
+    if !known.isEarlier {
+      let since = (known.operations.first?.createdAt ?? 0) - Self.skew
+      for charge in outcome.charges where charge.madeAt ?? since >= since {
+        // Another record explains it.
+        let isNew = !known.operations.contains { $0.id == charge.id }
+        if isNew, try journal.holder(of: charge.id, [.payment], besides: known) != nil { continue }
+        try fold.addCharge(charge)
+      }
+    }
     if !isOther { fold.addObservation(lateWindow) }
     return (fold.payment, fold.warning)
   }
@@ -227,6 +236,10 @@ private struct Fold {
         }
         try move(own, to: refund.state) { ($0.result, $0.fault) = (refund.result, refund.fault) }
       } else if let amount = refund.amount, refund.state.mayHaveMoney {
+        if let own = missing(amount) {
+          warn("the answer has \(refund.id) and not the refund \(own), which has the same amount")
+          continue
+        }
         try explain(amount, refund)
       }
     }
@@ -237,6 +250,15 @@ private struct Fold {
     guard sum <= own.captured else { return }
     let extra = sum - own.refunded - own.refunding
     if extra > 0 { try explain(extra, nil) }
+  }
+
+  /// Returns the id of an own refund of an amount that a list lacks; nil without one. Another entry of that amount
+  /// can be that refund.
+  private func missing(_ amount: Int) -> String? {
+    known.reversals.lazy.filter { own in
+      own.source == nil && own.kind == .refund && own.isAlive && own.effectiveAmount == amount
+        && !outcome.refunds.contains { $0.id == own.id }
+    }.compactMap(\.id).first
   }
 
   /// The sum of all refunds and voided parts, as the provider counts them; nil if it gives none.
@@ -282,31 +304,28 @@ private struct Fold {
 
   // MARK: Charges
 
-  /// Adds the charges that the provider has under the same reference, made at `since` or later.
-  mutating func addCharges(since: Int) throws(Fault) {
-    for charge in outcome.charges where charge.madeAt ?? since >= since {
-      let own = payment.operations.last { $0.id == charge.id }
-      if let own, !own.isSurplus {
-        let isOver = [.declined, .cancelled, .expired, .failed].contains(own.state.name)
-        if own.isAttempt, own.sequence != payment.attempt?.sequence, isOver {
-          try addSurplus(charge)
-        }
-        continue
+  /// Adds a charge that the provider has under the same reference.
+  mutating func addCharge(_ charge: Outcome.SeenCharge) throws(Fault) {
+    let own = payment.operations.last { $0.id == charge.id }
+    if let own, !own.isSurplus {
+      let isOver = [.declined, .cancelled, .expired, .failed].contains(own.state.name)
+      if own.isAttempt, own.sequence != payment.attempt?.sequence, isOver {
+        try addSurplus(charge)
       }
-      if own == nil, let attempt = payment.attempt, attempt.id == nil, attempt.amount == charge.amount {
-        // The look at the operation itself decides about an unknown one.
-        if attempt.isUnknown { continue }
-        if attempt.state.name == .failed, charge.state.mayHaveMoney {
-          // It was refused, and took money after all.
-          try payment.move(attempt.sequence, .observe, to: charge.state.kept, at: now) { operation in
-            (operation.id, operation.result) = (charge.id, charge.result)
-            (operation.fault, operation.preparation) = (nil, nil)
-          }
-          continue
-        }
-      }
-      try addSurplus(charge)
+      return
     }
+    if own == nil, let attempt = payment.attempt, attempt.id == nil, attempt.amount == charge.amount {
+      // The look at the operation itself decides about an unknown one.
+      if attempt.isUnknown { return }
+      if attempt.state.name == .failed, charge.state.mayHaveMoney {
+        // It was refused, and took money after all.
+        return try payment.move(attempt.sequence, .observe, to: charge.state.kept, at: now) { operation in
+          (operation.id, operation.result) = (charge.id, charge.result)
+          (operation.fault, operation.preparation) = (nil, nil)
+        }
+      }
+    }
+    try addSurplus(charge)
   }
 
   private mutating func addSurplus(_ charge: Outcome.SeenCharge) throws(Fault) {

@@ -158,7 +158,7 @@ extension Engine {
     note: String,
     _ change: (Payment) throws(Fault) -> Payment
   ) throws(Fault) -> Payment {
-    var known = progress.payment
+    var known = progress.whole
     do throws(Fault) {
       if !progress.isConcluded {
         known = try change(known)

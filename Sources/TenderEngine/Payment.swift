@@ -178,6 +178,17 @@ package struct Payment: Sendable, Priced {
     return earlier
   }
 
+  /// Returns the payment of an operation: with a surplus charge alone if it is about that one.
+  func subject(of sequence: Int) -> Payment {
+    guard let parent = self[sequence]?.parent, self[parent]?.isSurplus == true else { return self }
+    return upTo(parent)
+  }
+
+  /// The surplus charge with an id; nil for any other handle.
+  func surplus(named handle: String) -> Operation? {
+    handle == reference.text ? nil : operations.last { $0.isSurplus && $0.id == handle }
+  }
+
   /// Takes over what a look-up changed in this payment, or in one of its charges.
   mutating func takeOver(_ looked: Payment) throws(Fault) {
     for sequence in looked.changed {

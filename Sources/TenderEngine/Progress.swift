@@ -2,7 +2,8 @@ package import TenderModel
 
 /// The link from a provider to the engine while the provider works on an operation.
 package final class Progress {
-  package private(set) var payment: Payment
+  /// The payment with all its operations, as it is written.
+  private(set) var whole: Payment
   package let sequence: Int
   /// Whether this run recorded a request that can move money as sent.
   package private(set) var hasSent = false
@@ -29,7 +30,7 @@ package final class Progress {
     _ driver: Driver,
     _ interruption: any Interruption
   ) {
-    self.payment = payment
+    whole = payment
     self.sequence = sequence
     self.driver = driver
     self.interruption = interruption
@@ -37,6 +38,9 @@ package final class Progress {
   }
 
   private var journal: any Journal { driver.journal }
+
+  /// The payment of the operation. For a refund of a surplus charge, it has that charge alone.
+  package var payment: Payment { whole.subject(of: sequence) }
 
   /// Who can go on with a payer's flow while no process watches it.
   package enum Hands {
@@ -52,11 +56,11 @@ package final class Progress {
   package var isUnderWay: Bool { operation.isUnknown && permits.contains(where: \.isOpen) }
 
   package var operation: Operation {
-    payment[sequence] ?? Operation(.charge, at: 0)
+    whole[sequence] ?? Operation(.charge, at: 0)
   }
 
   /// The attempt that the operation belongs to, or is.
-  package var attempt: Operation { payment.attempt ?? operation }
+  package var attempt: Operation { whole.attempt ?? operation }
 
   /// The least number of milliseconds since the operation was recorded as sent. The smaller of both clocks
   /// counts, because the wall clock may be set in between.
@@ -67,7 +71,7 @@ package final class Progress {
 
   /// The provider's ids of the other operations of this reference.
   package var otherIDs: [String] {
-    payment.operations.filter { $0.sequence != sequence }.compactMap(\.id)
+    whole.operations.filter { $0.sequence != sequence }.compactMap(\.id)
   }
 
   /// Writes durably the provider's id, the data for a later step, and an amount that only now is known.
@@ -80,7 +84,7 @@ package final class Progress {
     amount: Int? = nil,
     sendingNext: Bool = false
   ) throws(Fault) {
-    var next = payment
+    var next = whole
     try next.move(sequence, .keep, to: operation.state, at: driver.clock.now) { operation in
       operation.preparation = preparation
       operation.id = id ?? operation.id
@@ -89,7 +93,7 @@ package final class Progress {
     try replace(next, sendingNext ? nil : "preparation stored")
   }
 
-  /// Takes over the next payment. With a note, it is written first.
+  /// Takes over the next whole. With a note, it is written first.
   private func replace(
     _ next: Payment,
     _ note: String?,
@@ -101,7 +105,7 @@ package final class Progress {
     } else {
       next.updatedAt = driver.clock.now
     }
-    payment = next
+    whole = next
   }
 
   /// Writes durably that a request that can move money is about to leave.
@@ -112,7 +116,7 @@ package final class Progress {
   package func willSend(isStoppable: Bool = true, isConsent: Bool = false) throws(Fault) {
     if isStoppable { try interruption.check() }
     let sent = Operation.Sent(at: driver.clock.now, moment: driver.clock.moment)
-    var next = payment
+    var next = whole
     if operation.state.name != .sent { before = operation.state }
     try next.move(sequence, .send, to: .sent(sent), at: sent.at) { operation in
       if isConsent { operation.preparation = Operation.consent }
@@ -130,7 +134,7 @@ package final class Progress {
   /// Each repetition of a request needs a new permit. Throws `internal` if nothing was recorded, and
   /// `not_sent` if the journal's window has ended.
   package func permit() throws(Fault) -> SendPermit {
-    guard operation.state.name == .sent, payment.changed.isEmpty else {
+    guard operation.state.name == .sent, whole.changed.isEmpty else {
       throw .bug("a request that can move money would be sent without being recorded")
     }
     let permit = SendPermit(journal.window)
@@ -142,7 +146,7 @@ package final class Progress {
   ///
   /// A later failure leaves the operation in this state. Throws a `state` fault.
   package func record(_ outcome: Outcome, note: String) throws(Fault) {
-    try replace(try driver.applied(outcome, .answer, payment, sequence), note)
+    try replace(try driver.applied(outcome, .answer, whole, sequence), note)
     before = operation.state
     permits = []
   }
@@ -152,7 +156,7 @@ package final class Progress {
   /// This is allowed only for a result that the same question would give again. `save` must come before
   /// anything is waited for or shown.
   package func remember(_ outcome: Outcome, note: String) throws(Fault) {
-    payment = try driver.applied(outcome, .answer, payment, sequence)
+    whole = try driver.applied(outcome, .answer, whole, sequence)
     before = operation.state
     unwritten = note
     permits = []
@@ -168,7 +172,7 @@ package final class Progress {
   ///
   /// Throws a `state` fault.
   package func save() throws(Fault) {
-    if let unwritten { try replace(payment, unwritten) }
+    if let unwritten { try replace(whole, unwritten) }
     sayAll()
   }
 
@@ -185,11 +189,11 @@ package final class Progress {
   ///
   /// Throws a `state` fault. Then nothing may be announced.
   package func conclude(_ outcome: Outcome) throws(Fault) {
-    var next = try driver.applied(outcome, .answer, payment, sequence)
+    var next = try driver.applied(outcome, .answer, whole, sequence)
     next.updatedAt = driver.clock.now
     // The sale may still be undone at the reader.
     try journal.conclude(&next, sequence, note: note("outcome"), isLast: false)
-    payment = next
+    whole = next
     isConcluded = true
   }
 
@@ -201,12 +205,12 @@ package final class Progress {
     if unwritten == nil, unsaid.isEmpty { driver.announce(state) } else { unsaid.append(state) }
   }
 
-  /// Announces a documented state, and writes it for other processes that look at the payment.
+  /// Announces a documented state, and writes it for other processes that look at the whole.
   ///
   /// The write survives the end of the process, but not a power failure. With `sendingNext`, `willSend`
   /// writes both together.
   package func recordState(_ state: String, sendingNext: Bool = false) throws(Fault) {
-    var next = payment
+    var next = whole
     try next.move(sequence, .enter, to: operation.state, at: driver.clock.now) { operation in
       operation.result = ["state": .string(state)]
     }
@@ -214,8 +218,8 @@ package final class Progress {
     driver.announce(state)
   }
 
-  /// Whether another process asked to stop this payment.
-  package var isStopRequested: Bool { journal.isStopRequested(payment.key) }
+  /// Whether another process asked to stop this whole.
+  package var isStopRequested: Bool { journal.isStopRequested(whole.key) }
 }
 
 extension Clock {

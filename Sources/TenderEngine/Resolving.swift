@@ -81,13 +81,61 @@ extension Journal {
 }
 
 extension Engine {
-  /// Accepts the provider's amount, id, currency and reference for a payment. Its history has the reason.
+  /// Accepts the provider's amount, id, currency and reference for a payment, as one look shows them. Its history
+  /// has the reason.
+  ///
+  /// Throws `conflict` (`nothing_to_resolve`) if they are those of the journal, and `unknown` while an operation is
+  /// unknown.
   package func acceptProvider(_ found: Payment, reason: String) throws(Fault) -> Report {
-    throw .unsupportedOperation(provider.name, "accepting of its values")
+    let lock = try hold(found.reference)
+    defer { withExtendedLifetime(lock) {} }
+    var payment = try reread(found)
+    try checkOwner(of: payment)
+    guard let attempt = payment.attempt, provider.traits.canLookUp, provider.canLook(at: payment)
+    else { throw .unsupportedOperation(provider.name, "look-up of this payment") }
+    if payment.state.isUnknown {
+      throw Fault(
+        .unknown,
+        effect: .unknown,
+        code: "outcome_unknown",
+        "the result of the \(payment.unknownWords) is unknown"
+      ).forPayment(payment)
+    }
+    guard let outcome = try provider.lookUp(query(of: payment, false)) else {
+      throw .notShown(payment, provider.name)
+    }
+    guard let difference = difference(outcome, payment) else { throw payment.hasNoDifference }
+    let target = payment.followers.last { $0.kind == .capture && $0.hasEffect } ?? attempt
+    if let amount = outcome.amount, amount != target.effectiveAmount {
+      try payment.change(target.sequence) { $0.approved = amount }
+    }
+    let own = payment.providerReference
+    try payment.change(attempt.sequence) { operation in
+      operation.id = outcome.id ?? operation.id
+      if let said = outcome.reference, let own, said != own {
+        operation.content[Operation.providerReference] = .string(said.text)
+      }
+    }
+    payment.currency = outcome.currency ?? payment.currency
+    var seen = Observation(.operator, at: clock.now, operation: attempt.sequence, state: attempt.state.kept)
+    (seen.amount, seen.id, seen.currency) = (outcome.amount, outcome.id, outcome.currency)
+    payment.add(seen)
+    payment = try folded(outcome, into: payment).payment
+    let note = "accepted \(difference.what) \(difference.there): \(reason)"
+    try driver.write(&payment, attempt.sequence, note: note)
+    return Report.recorded(payment)
   }
 }
 
 extension Payment {
+  fileprivate var hasNoDifference: Fault {
+    .conflict(
+      "nothing_to_resolve",
+      "\(provider.text) and this journal have the same values for \(reference.quotedForMessage)",
+      "see: tender payment-status \(shellReference)"
+    )
+  }
+
   fileprivate func resolvable(_ chosen: Int?) throws(Fault) -> Operation {
     let open = operations.filter { $0.isUnknown }
     // These neither end by themselves nor can continue: accepted and not finished, or held without the data

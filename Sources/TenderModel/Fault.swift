@@ -80,7 +80,7 @@ package struct Fault: Error, Sendable, Hashable {
     if effect == .unknown { return .look }
     if let again { return again }
     return switch cause {
-    case .inProgress, .journalUnreachable: .later
+    case .inProgress, .journalUnreachable, .journalUnconfirmed: .later
     case .changedMeanwhile, .leaseLost: .sameCommand
     default: kind.retry
     }

@@ -18,8 +18,10 @@ extension Fault {
     case leaseLost
     /// The lease on the reference ended before a request left.
     case leaseOver
-    /// The server of a shared journal does not answer, or does not confirm a commit.
+    /// The server of a shared journal does not answer.
     case journalUnreachable
+    /// The server of a shared journal may have committed a write that it did not confirm.
+    case journalUnconfirmed
     case noFields
     case noInstrument
     case nothingHeld

@@ -77,6 +77,8 @@ final class SaleRunner {
         if answer?.isApproved == true, progress.isStopRequested {
           pending = session.receive(.abandoned(.operatorCancelled, Self.stopped))
         } else if !conclude() {
+          // The journal may have it after all. The next command reads that, and undoes the sale if it is not there.
+          if let unrecorded, unrecorded.cause == .journalUnconfirmed { throw unrecorded }
           // An outcome that cannot be recorded is undone and not reported.
           pending = session.receive(.abandoned(.transactionError, Self.unrecorded))
         }

@@ -19,20 +19,27 @@ import Testing
       )
       #expect(paid.status == 0)
     }
-    let accepted = "--despite-refund R1 --despite-refund R2 --despite-dispute --json"
-    let part = try Self.run(binary, "refund A --amount 2 \(accepted)")
+    // An id that names no refund made elsewhere is not ignored.
+    let unknown = "--despite-refund R1 --despite-refund R2 --despite-dispute --json"
+    for command in ["refund A --amount 2", "cancel A"] {
+      let strange = try Self.run(binary, "\(command) \(unknown)")
+      #expect(strange.status == 2, "\(strange.errors)")
+      #expect(
+        strange.errorRecord["error"]?["message"]
+          == "'R1' is not a refund of 'A' that was made elsewhere"
+      )
+    }
+    let part = try Self.run(binary, "refund A --amount 2 --despite-dispute --json")
     #expect(part.status == 0 && part.record["refunded_amount"] == 200, "\(part.errors)")
-    let whole = try Self.run(binary, "cancel A \(accepted)")
-    #expect(whole.status == 0 && whole.record["status"] == "refunded", "\(whole.errors)")
     let lines =
       #"{"command":"refund","reference":"B","despite_refund":["R1","R2"],"despite_dispute":true}"#
     let batch = try binary.run("batch", "-", "--json", input: lines + "\n")
-    #expect(batch.status == 0, "\(batch.output)\(batch.errors)")
+    #expect(batch.status == 14 && batch.output.contains("'R1' is not a refund of 'B'"), "\(batch.output)")
     let file = binary.home.appending(path: "lines.csv")
     try Data("command,reference,despite_refund,despite_dispute\nrefund,C,R1,true\n".utf8)
       .write(to: file)
     let csv = try binary.run("batch", "--csv", file.path, "--json")
-    #expect(csv.status == 0, "\(csv.output)\(csv.errors)")
+    #expect(csv.status == 14 && csv.output.contains("'R1' is not a refund of 'C'"), "\(csv.output)")
   }
 
   @Test(arguments: [

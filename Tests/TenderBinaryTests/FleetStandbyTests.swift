@@ -128,15 +128,17 @@ struct FleetStandbyTests {
     let said =
       String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
       + String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    #expect([0, 9].contains(process.terminationStatus), "\(said)")
-    #expect(!said.contains(#""effect":"none""#), "\(said)")
+    // A sale whose approval could not be recorded was undone (16).
+    let isUndone = number == 1 && process.terminationStatus == 16
+    #expect([0, 9].contains(process.terminationStatus) || isUndone, "\(said)")
+    #expect(isUndone || !said.contains(#""effect":"none""#), "\(said)")
     try primary.sql("ALTER SYSTEM RESET synchronous_standby_names", in: "postgres")
     try primary.sql("SELECT pg_reload_conf()", in: "postgres")
     let again = try Fleet.untilFree(fleet.machines[0], pay)
     #expect(again.status == 0, "\(again.errors)")
     let money = try shelf.money(fleet.shop.books, "S1")
     // The payer of a bank payment is still at the bank.
-    #expect(money.standing == (number == 2 ? 0 : 1))
+    #expect(money.standing == (number == 2 || again.status == 12 ? 0 : 1))
   }
 
   /// Counts the losses that are promised, and not promised, with a standby that confirms nothing.
@@ -169,12 +171,13 @@ struct FleetStandbyTests {
       #expect(again.errorRecord["error"]?["code"] == "journal_forgot", "\(again.errors)")
     }
     #expect(try shelf.money(fleet.shop.books, "L1").standing == 1)
-    // This is not promised, because the machine never read the payment.
-    #expect(try stranger.run(FleetTests.pay("L1")).status == 0)
-    #expect(try shelf.money(fleet.shop.books, "L1").standing == 2)
+    // The machine never read the payment. The look before the first charge finds it at the provider.
+    let last = try stranger.run(FleetTests.pay("L1"))
+    #expect(last.errorRecord["error"]?["code"] == "reference_at_provider", "\(last.errors)")
+    #expect(try shelf.money(fleet.shop.books, "L1").standing == 1)
     print(
       "1 payment lost with an asynchronous standby: refused by the 2 machines that knew of it, "
-        + "made again by the 1 that did not"
+        + "and found at the provider by the 1 that did not"
     )
   }
 

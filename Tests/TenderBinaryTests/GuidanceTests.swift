@@ -28,17 +28,31 @@ import Testing
       let look = try other.run(line: "payment-status \(handle)")
       #expect(look.record["status"] == "succeeded")
       #expect(
-        look.errorRecord.text("text")?.hasPrefix(
-          "this journal does not have 'A': transact with that --reference would charge it again."
-        ) == true,
+        look.errorRecord.text("text")
+          == "this journal does not have 'A'. To record it here: tender transact --provider paytheory "
+          + "--payment-id \(id) --reference A",
         "\(look.errors)"
       )
       let refund = try other.run(line: "refund \(handle) --amount 1")
       #expect(refund.status == 5)
       #expect(refund.errorRecord["error"]?["hint"]?.text?.contains("--state-dir") == true)
     }
+    let again = try other.run(line: "\(Self.card) --reference A")
+    #expect(again.status == 6)
+    #expect(again.errorRecord["error"]?["code"] == "reference_at_provider")
+    // What the note suggests records it.
+    let recorded = try other.run(
+      line: "transact --provider paytheory --payment-id \(id) --reference A"
+    )
+    #expect(recorded.record["status"] == "succeeded", "\(recorded.errors)")
+    #expect(try other.run(line: "refund A --amount 1").record["refunded_amount"] == 100)
     // The journal that made it says nothing of the kind.
-    #expect(try shop.binary.run(line: "payment-status \(id)").errors.isEmpty)
+    let own = try shop.binary.run(line: "payment-status \(id)")
+    #expect(
+      own.errorRecord.text("text")
+        == "the provider says that more was refunded than this journal knows",
+      "\(own.errors)"
+    )
   }
 
   /// Another process charges while the batch runs: the refund must wait with its charge.

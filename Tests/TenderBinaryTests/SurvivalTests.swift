@@ -82,23 +82,31 @@ import Testing
     #expect(try binary.run("journal", "export").output == "")
     let state = binary.home.appending(path: ".local/state/tender")
     #expect(!FileManager.default.fileExists(atPath: state.appending(path: "journal.db").path))
-    _ = try binary.run(Self.pay + ["DONE"])
-    _ = try binary.run(Self.pay + ["HELD", "--confirmation"])
+    let early = ["--sim-clock", "2020-01-01T00:00:00Z"]
+    _ = try binary.run(Self.pay + ["DONE"] + early)
+    _ = try binary.run(Self.pay + ["HELD", "--confirmation"] + early)
     let records = try binary.run("journal", "export").records
     #expect(records.map { $0.text("reference") } == ["HELD", "DONE"])
     #expect(records[1]["history"]?.array?.first?.object?.text("note") == "opened")
-    let would = try binary.run("journal", "prune", "--before", "2999-01-01", "--dry-run")
-    #expect(would.errorRecord.text("text") == "1 payment would be deleted")
-    // The same command would pay a deleted payment of today again.
-    let unasked = try binary.run("journal", "prune", "--before", "2999-01-01", "--no-input")
+    // A time in the future would delete a payment of today, and nothing would remember it.
+    let future = try binary.run("journal", "prune", "--before", "2999-01-01", "--yes")
+    #expect(future.status == 2)
+    #expect(try binary.run("journal", "show", "DONE").status == 0)
+    let prune = ["journal", "prune", "--before", "2021-01-01"]
+    let would = try binary.run(prune + ["--dry-run"])
+    #expect(would.errorRecord.text("text") == "1 payment would be deleted", "\(would.errors)")
+    let unasked = try binary.run(prune + ["--no-input"])
     #expect(unasked.status == 17)
     #expect(unasked.errorRecord["error"]?["code"] == "prune_not_confirmed")
     #expect(try binary.run(Self.pay + ["DONE"]).record["replayed"] == true)
-    let pruned = try binary.run("journal", "prune", "--before", "2999-01-01", "--yes")
+    let pruned = try binary.run(prune + ["--yes"])
     #expect(pruned.status == 0)
     #expect(pruned.errorRecord.text("text") == "1 payment deleted")
     #expect(try binary.run("journal", "show", "DONE").status == 5)
-    #expect(try binary.run("confirm", "HELD").status == 0)
+    let again = try binary.run(Self.pay + ["DONE"])
+    #expect(again.status == 6)
+    #expect(again.errorRecord["error"]?["code"] == "reference_pruned")
+    #expect(try binary.run(["confirm", "HELD"] + early).status == 0)
   }
 
   @Test func `sends nothing where the journal cannot be written`() throws {

@@ -225,6 +225,15 @@ import Testing
     #expect(till.provider.heard() == ["look up"])
     #expect(try amounts(till) == [1000, 300, 0, 700])
     #expect(try till.refund(200) == "6 refund_needs_name")
+    // Another refund is not sent beside what was just found.
+    let second = Till(Scripted(hasKeys ? .scripted : .keyless))
+    #expect(try second.transact() == "succeeded")
+    second.provider.then(.fail(Fault(.rejected, code: "refused", "no").proven, sends: true))
+    #expect(try second.refund(300) == "7 refused")
+    second.provider.shows(Self.seen(300))
+    _ = second.provider.heard()
+    #expect(try second.refund(300, name: "other") == "6 earlier_refund_resolved")
+    #expect(second.provider.heard() == ["look up"])
     #expect(try till.refund(200, name: "more") == "partially_refunded, refund 2: succeeded")
     #expect(try amounts(till) == [1000, 500, 0, 500])
   }

@@ -311,15 +311,15 @@ import TrueLayer
       _ = try engine.refund(try shop.payment, handle: "R", try .test(300), idempotencyKey: nil)
     }
     #expect(refused?.exitStatus != 9)
-    #expect(throws: Fault.self) { try shop.refund(400) }
-    #expect(throws: Fault.self) { try shop.refund(300, "other") }
-    #expect(try shop.world.books("R").refunds == 1)
-    // Once it is executed it counts, and the rest can be refunded.
-    shop.world.clock.advance(3000)
-    let counted = #expect(throws: Fault.self) { try shop.refund(400) }
+    let counted = #expect(throws: Fault.self) { try shop.refund(300, "other") }
     #expect(counted?.code == "earlier_refund_resolved")
+    let unnamed = #expect(throws: Fault.self) { try shop.refund(400) }
+    #expect(unnamed?.code == "refund_needs_name")
     #expect(try shop.state.leftToRefund == 1700)
-    #expect(try shop.refund(400).operation?.amount == 400)
+    #expect(try shop.world.books("R").refunds == 1)
+    // A name says that it is a further one.
+    shop.world.clock.advance(3000)
+    #expect(try shop.refund(400, "other").operation?.amount == 400)
     #expect(try shop.world.books("R").refunds == 2)
   }
 

@@ -121,7 +121,7 @@ extension Fault {
     Fault(
       .state,
       code: "journal_unconfirmed",
-      cause: .journalUnreachable,
+      cause: .journalUnconfirmed,
       "the journal's server did not confirm a write in time: its standby may be stalled",
       hint: "nothing was sent; look at the server's standby, then run the same command again"
     )

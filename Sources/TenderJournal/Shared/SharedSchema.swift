@@ -177,12 +177,12 @@ package enum SharedSchema {
       ("payment", PaymentRow.columns.names + ["sum", "by", "machine"]),
       ("operation", OperationRow.columns.names + ["sum", "written"]),
       ("lease", ["holder", "machine", "by", "fence", "until"]), ("preparation", ["text"]),
-      ("claim", ["payment"]),
     ]
     .map { table, columns in
       "GRANT UPDATE (\(columns.filter { !keys.contains($0) }.list())) ON tender.\(table) TO tender_runner"
     }
     + [
+      "GRANT UPDATE (payment) ON tender.claim TO tender_runner",
       "GRANT SELECT, INSERT, DELETE ON tender.preparation, tender.term, tender.stop, tender.claim "
         + "TO tender_runner",
       "GRANT SELECT ON tender.pruned TO tender_runner, tender_support",

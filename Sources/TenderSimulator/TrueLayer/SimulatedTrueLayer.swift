@@ -129,15 +129,15 @@ package struct SimulatedTrueLayer: SimulatedProvider {
         9 status refunds
         http-409,http-422 - return accounts sweeping payout 0 refunds 11 bank-token 6 create start selection consent form \
         bank-cancel revoke refund 9 status
-        http-429 - return accounts sweeping payout 0 refunds 11 bank-token create start selection consent form bank-cancel revoke \
+        http-429 - return accounts sweeping payout 11 refunds bank-token create start selection consent form bank-cancel revoke \
         refund 9 status
-        http-500,http-502,close-before,reset-before,reset-amid,silence-before - return accounts sweeping payout 0 refunds 11 \
+        http-500,http-502,close-before,reset-before,reset-amid,silence-before - return accounts sweeping payout 11 refunds \
         bank-token start selection 9 create consent form status bank-cancel revoke refund
-        unreachable - return accounts sweeping payout 0 refunds 10 bank-token create start selection consent form bank-cancel \
+        unreachable - return accounts sweeping payout 10 refunds bank-token create start selection consent form bank-cancel \
         revoke refund 9 status
-        close-after,reset-after,silence-after,garbage - return accounts sweeping payout 0 bank-cancel revoke refunds 11 \
+        close-after,reset-after,silence-after,garbage - return accounts sweeping payout 0 bank-cancel revoke 11 refunds \
         bank-token start selection 9 create consent form status refund
-        cut=10 - return accounts sweeping payout 0 refunds 11 bank-token start selection 9 create consent form status refund
+        cut=10 - return accounts sweeping payout 11 refunds bank-token start selection 9 create consent form status refund
         latency=2s - return accounts sweeping payout 0 bank-token create start selection consent form status bank-cancel revoke \
         refund refunds
         bandwidth=1000 - return accounts sweeping payout 0 bank-token create start selection consent form status refund refunds
