@@ -47,13 +47,20 @@ import Testing
   /// Hints that no story of one machine reaches: of imports, of other clients, of earlier versions, and of
   /// stored methods. Tests of their rooms have them.
   private static let unreached: Set<String> = [
-    "nothing was changed; compare: tender journal show ", ", or keep it: tender payment-status ",
-    "it counts as refunded now: tender payment-status ", "to record that: tender payment-status ",
-    "see: tender payment-status ", "wait until it has ended: tender payment-status ",
-    "to send it now: tender refund ", "ask the acquirer, then: tender journal resolve ",
-    "to go on cancelling it: tender cancel ", "to look only: tender mandate-status ",
-    "to end it by hand: tender journal resolve ", "to look at it: tender payment-status ",
-    " records; see: tender find ", "look at both: tender journal show ",
+    "do not charge it again. To look only: tender payment-status ",
+    "see: tender payment-status ",
+    " is right: tender journal resolve ",
+    "to look at it: tender payment-status ",
+    "again; to refund it: tender refund ",
+    "to go on cancelling it: tender cancel ",
+    "nothing was changed; compare: tender journal show ",
+    " records; see: tender find ",
+    "ask the acquirer, then: tender journal resolve ",
+    "to send it now: tender refund ",
+    "to look only: tender mandate-status ",
+    "to end it by hand: tender journal resolve ",
+    "; to refund it: tender refund ",
+    "look at both: tender journal show ",
   ]
 
   private var commands = 0

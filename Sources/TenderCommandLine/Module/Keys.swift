@@ -50,7 +50,7 @@ package enum Keys {
   ) { Shard($0) }
   package static let before = Key<TimeExpression>(.filter("before TIME: last changed before TIME"))
   package static let paymentID = Key<String>(
-    .payment("payment-id ID: use a payment that exists at the provider already")
+    .payment("payment-id ID: use a payment that the provider has")
   )
   package static let outcome = Key<String>(
     .filter("as STATUS: how the operation ended").with(

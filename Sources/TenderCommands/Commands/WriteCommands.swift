@@ -346,7 +346,8 @@ struct WriteCommands: CommandWork {
       } else if traits.looksByReference, composition.settings.looksFirst, !engine.canLookUp {
         "\(name) cannot be searched without its merchant credentials"
       } else { String?.none }
-    guard let lack, composition.goesOutside,
+    // A shared journal is the one that all machines keep.
+    guard let lack, composition.goesOutside, composition.settings.journal() == nil,
       try composition.journal().count(PaymentFilter(), upTo: 1) == 0
     else { return }
     output.tell(

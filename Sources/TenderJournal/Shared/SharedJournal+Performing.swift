@@ -21,9 +21,16 @@ extension SharedJournal {
         }
         mayBeDone = true
       }
-      if let row = try rowWritten(by: write) {
-        try confirmCommits(by: deadline)
-        return row
+      do throws(Fault) {
+        if let row = try rowWritten(by: write) {
+          try confirmCommits(by: deadline)
+          return row
+        }
+      } catch {
+        // The write may be there, although the server cannot be asked any more.
+        var fault = error
+        if fault.cause == .journalUnreachable { fault.cause = .journalUnconfirmed }
+        throw fault
       }
       guard deadline.remaining > 0 else { throw .unconfirmed }
     }

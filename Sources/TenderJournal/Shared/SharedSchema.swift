@@ -188,9 +188,7 @@ package enum SharedSchema {
       "GRANT SELECT ON tender.pruned TO tender_runner, tender_support",
       "GRANT SELECT, INSERT ON tender.event, tender.observation TO tender_runner",
       "GRANT SELECT ON tender.journal, tender.payment, tender.operation, tender.observation, tender.event, "
-        + "tender.term TO tender_support",
-      "GRANT SELECT ON tender.journal, tender.payment, tender.operation, tender.observation, tender.event "
-        + "TO tender_auditor",
+        + "tender.term TO tender_support, tender_auditor",
     ] + stamps
 
   /// Server functions that record the logged-in user, independent of the program.
