@@ -67,7 +67,8 @@ package struct PayTheoryConfiguration: Sendable {
   func checkReady(for order: OrderOf<PayTheoryOrder>?, of payment: Payment?) throws(Fault) {
     switch order {
     case nil: _ = try merchant(for: "a look-up")
-    case .placed(.payment(let order))? where order.existingID != nil: _ = try merchant(for: "a look-up")
+    case .placed(.payment(let order))? where order.existingID != nil:
+      _ = try merchant(for: "a look-up")
     case .placed(.payment(let order))? where order.storedMethod != nil:
       _ = try merchant(for: "charging a stored method")
     case .capture?, .cancel?, .refund?:

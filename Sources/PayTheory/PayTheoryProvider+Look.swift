@@ -327,7 +327,9 @@ extension PayTheoryProvider {
     _ graphQL: GraphQL
   ) throws(Fault) -> Outcome {
     var found = try chain(of: transaction, graphQL)
-    if query.isBeforeSend, Transactions.isLive(found.now) { _ = try Transactions.refunded(found.now) }
+    if query.isBeforeSend, Transactions.isLive(found.now) {
+      _ = try Transactions.refunded(found.now)
+    }
     // The journal explains the sum in most cases.
     if query.isKnown, let sum = try? Transactions.refunded(found.now), sum > 0,
       found.refunded != query.refunded
@@ -373,7 +375,8 @@ extension PayTheoryProvider {
   ) throws(Fault) -> JSONObject? {
     var declined: JSONObject?
     for item in list {
-      guard Transactions.isPayment(item), !query.others.contains(Transactions.id(item)), try isOne(item)
+      guard Transactions.isPayment(item), !query.others.contains(Transactions.id(item)),
+        try isOne(item)
       else { continue }
       // A transaction that took money comes before one that did not.
       guard Transactions.status(item) == .declined else { return item }

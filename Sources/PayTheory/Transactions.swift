@@ -185,15 +185,22 @@ struct FoundPayment {
   /// The voids of parts, and the refunds of the current transaction.
   private var refunds: [Outcome.SeenRefund] {
     let voids = zip(chain, chain.dropFirst()).compactMap { earlier, next in
-      seen(Transactions.gross(earlier).flatMap { whole in Transactions.gross(next).map { whole - $0 } }, next)
+      seen(
+        Transactions.gross(earlier).flatMap { whole in Transactions.gross(next).map { whole - $0 }
+        },
+        next
+      )
     }
     return voids
       + reversals.compactMap { seen(Transactions.gross($0), $0, isVoid: false) }
   }
 
-  private func seen(_ amount: Int?, _ made: JSONObject, isVoid: Bool = true) -> Outcome.SeenRefund? {
+  private func seen(_ amount: Int?, _ made: JSONObject, isVoid: Bool = true) -> Outcome.SeenRefund?
+  {
     guard let amount, amount > 0, !Transactions.id(made).isEmpty else { return nil }
-    let reversal: JSON = ["is_void": .bool(isVoid), "transaction_id": .string(Transactions.id(made))]
+    let reversal: JSON = [
+      "is_void": .bool(isVoid), "transaction_id": .string(Transactions.id(made)),
+    ]
     return Outcome.SeenRefund(
       id: Transactions.id(made),
       state: .succeeded,

@@ -250,8 +250,10 @@ extension Payment {
       "\(text(ofMinorUnits: others)) of \(name) was refunded at \(provider.text) and not by this journal "
         + "(\(names.joined(separator: ", "))), which refunded \(text(ofMinorUnits: max(0, own))) itself; "
         + "nothing was sent",
-      hint: "\(text(ofMinorUnits: state.leftToRefund)) is left; to refund of that all the same, add "
-        + names.map { $0.shellOption("despite-refund") }.joined(separator: " ") + " to the same command"
+      hint:
+        "\(text(ofMinorUnits: state.leftToRefund)) is left; to refund of that all the same, add "
+        + names.map { $0.shellOption("despite-refund") }.joined(separator: " ")
+        + " to the same command"
     )
     (fault.again, fault.cause) = (.operator, .refundedElsewhere)
     fault.result = [

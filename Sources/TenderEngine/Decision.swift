@@ -43,7 +43,8 @@ extension Decision {
     if newAttempt {
       if attempt.isUnknown { return .look(attempt.sequence) }
       if payment.isPaidBeside { return .refuse(payment.attemptPaid) }
-      let isBack = state.isCaptured && (isOver || state.status == .refunded) || payment.wasPaidBeside
+      let isBack =
+        state.isCaptured && (isOver || state.status == .refunded) || payment.wasPaidBeside
       if isBack { return .refuse(payment.givenBack) }
       if isOver, state.isFinal { return .run(draft) }
       // The command that added this attempt runs again: its attempt is reported, and nothing is charged.

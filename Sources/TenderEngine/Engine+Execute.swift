@@ -24,10 +24,13 @@ extension Engine {
           payment = seen
           continue
         }
-        if !hasLooked, draft.isAttempt, draft.content["id"] == nil { try checkNew(key.reference, checked) }
+        if !hasLooked, draft.isAttempt, draft.content["id"] == nil {
+          try checkNew(key.reference, checked)
+        }
         return try run(draft, checked, on: known, key)
       case (.refuse(let fault), let known?)
-      where [.observed, .refundedElsewhere].contains(fault.cause) && !hasLooked && checked.lack == nil:
+      where [.observed, .refundedElsewhere].contains(fault.cause) && !hasLooked
+        && checked.lack == nil:
         // What a look showed may be over.
         hasLooked = true
         payment = try looked(at: known, checked.handle)
@@ -39,8 +42,9 @@ extension Engine {
           return Report(payment, payment[finished.sequence], replayed: false)
         }
         // The look of this command found what the command would do, or that it is too late for it.
-        if hasLooked, let payment, checked.undoes && payment.state.status.end == .cancelled
-          || fault.cause == .nothingHeld && payment.state.status == .expired
+        if hasLooked, let payment,
+          checked.undoes && payment.state.status.end == .cancelled
+            || fault.cause == .nothingHeld && payment.state.status == .expired
         {
           return Report(payment, payment.attempt, replayed: false)
         }
@@ -134,7 +138,7 @@ extension Engine {
       driver.say("prepared")
     }
     return try perform(payment, sequence) { progress throws(Fault) in
-      return try provider.perform(checked.sent, progress)
+      try provider.perform(checked.sent, progress)
     }
   }
 

@@ -76,7 +76,8 @@ extension Engine {
   func query(of known: Payment, _ inWordsOfAttempt: Bool) -> LookUp {
     var query = LookUp(id: known.state.id.flatMap { Redactor.isMasked($0) ? nil : $0 })
     query.kind = known.kind
-    query.reference = query.id == nil ? known.providerReference ?? known.reference : known.providerReference
+    query.reference =
+      query.id == nil ? known.providerReference ?? known.reference : known.providerReference
     query.refunds = known.reversals.filter { $0.kind == .refund }.compactMap(\.id)
     query.refunded = known.state.refunded + known.state.refunding
     query.amount = known.state.amount

@@ -65,7 +65,9 @@ extension Engine {
     }
     // Others may have captured a part of a hold.
     let isPart = state.isHeld && outcome.state?.mayHaveMoney == true
-    if isPart, let said = outcome.amount, (1...max(1, state.authorized)).contains(said) { return nil }
+    if isPart, let said = outcome.amount, (1...max(1, state.authorized)).contains(said) {
+      return nil
+    }
     // After voids of a part, the answer can be about any of the charges that replaced the first one.
     let expected = state.isCaptured ? state.standing : state.amount ?? 0
     if let said = outcome.amount, let amount = state.amount,
@@ -87,7 +89,9 @@ extension Payment {
 
   /// The reference that the provider has for it; nil if its maker chose one that is not known here.
   var providerReference: Reference? {
-    if let accepted = content.text(Operation.providerReference) { return Reference(stored: accepted) }
+    if let accepted = content.text(Operation.providerReference) {
+      return Reference(stored: accepted)
+    }
     // A payment that was made elsewhere has the reference of its maker.
     return content["id"] == nil ? reference : nil
   }
@@ -314,12 +318,14 @@ private struct Fold {
       }
       return
     }
-    if own == nil, let attempt = payment.attempt, attempt.id == nil, attempt.amount == charge.amount {
+    if own == nil, let attempt = payment.attempt, attempt.id == nil, attempt.amount == charge.amount
+    {
       // The look at the operation itself decides about an unknown one.
       if attempt.isUnknown { return }
       if attempt.state.name == .failed, charge.state.mayHaveMoney {
         // It was refused, and took money after all.
-        return try payment.move(attempt.sequence, .observe, to: charge.state.kept, at: now) { operation in
+        return try payment.move(attempt.sequence, .observe, to: charge.state.kept, at: now) {
+          operation in
           (operation.id, operation.result) = (charge.id, charge.result)
           (operation.fault, operation.preparation) = (nil, nil)
         }

@@ -117,7 +117,12 @@ extension Engine {
       }
     }
     payment.currency = outcome.currency ?? payment.currency
-    var seen = Observation(.operator, at: clock.now, operation: attempt.sequence, state: attempt.state.kept)
+    var seen = Observation(
+      .operator,
+      at: clock.now,
+      operation: attempt.sequence,
+      state: attempt.state.kept
+    )
     (seen.amount, seen.id, seen.currency) = (outcome.amount, outcome.id, outcome.currency)
     payment.add(seen)
     payment = try folded(outcome, into: payment).payment

@@ -246,7 +246,9 @@ extension Payment {
       }
       if paid > 0, refunds > paid { return "its refunds are more than was captured" }
       let tookNothing = [.declined, .failed].contains(attempt.state.name)
-      if tookNothing, followers.contains(where: { $0.kind == .refund && $0.isAlive && $0.parent == nil }) {
+      if tookNothing,
+        followers.contains(where: { $0.kind == .refund && $0.isAlive && $0.parent == nil })
+      {
         return "it has a refund, and its charge took nothing"
       }
     }

@@ -22,7 +22,11 @@ extension TrueLayerProvider {
     let runner = runner(progress)
     let isAuthorized = progress.attempt.state.name == .succeeded
     let status = isAuthorized ? "authorized" : progress.payment.providerStatus ?? "authorizing"
-    let resource = Resource(kind: .mandate, id: try id(of: progress), body: ["status": .string(status)])
+    let resource = Resource(
+      kind: .mandate,
+      id: try id(of: progress),
+      body: ["status": .string(status)]
+    )
     guard isAuthorized else { throw .notRevocable(resource) }
     try requireClient(for: "to revoke a mandate")
     try progress.willSend()

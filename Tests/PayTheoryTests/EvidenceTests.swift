@@ -33,7 +33,8 @@ import Testing
     ) throws(Fault) -> HTTPResponse {
       var response = try inner.send(request, permit, by: deadline)
       let body = String(decoding: request.body, as: UTF8.self)
-      guard words.contains(where: body.contains), let answer = JSONReader.read(response.body)?.object,
+      guard words.contains(where: body.contains),
+        let answer = JSONReader.read(response.body)?.object,
         let data = answer["data"]?.object
       else { return response }
       response.body = Array(JSONWriter.text(["data": .object(change(data))]).utf8)
@@ -322,7 +323,9 @@ import Testing
     let looking = try world.engine(exchange: { inner in
       Liar(inner, to: first, #"\"A\""#) { data in
         let made = data["transactions"]?["items"]?.array?.compactMap(\.object)
-        guard var made = made?.first(where: { $0.text("transaction_id") == first }) else { return data }
+        guard var made = made?.first(where: { $0.text("transaction_id") == first }) else {
+          return data
+        }
         made["status"] = "SUCCEEDED"
         return ["transactions": ["items": [.object(made)]]]
       }

@@ -167,9 +167,11 @@ import Testing
     let fault = #expect(throws: Fault.self) { try refund(world, 300) }
     #expect(fault?.code == "refunded_elsewhere")
     #expect(fault?.message.contains("8.00 USD") == true)
-    #expect(fault?.result?["refunds"]?.array?.compactMap { $0["id"]?.text } == [
-      "\(try #require(payment.state.id)):R1"
-    ])
+    #expect(
+      fault?.result?["refunds"]?.array?.compactMap { $0["id"]?.text } == [
+        "\(try #require(payment.state.id)):R1"
+      ]
+    )
     #expect(try world.books().refunded == 800)
   }
 

@@ -34,7 +34,10 @@ import Testing
     let lines =
       #"{"command":"refund","reference":"B","despite_refund":["R1","R2"],"despite_dispute":true}"#
     let batch = try binary.run("batch", "-", "--json", input: lines + "\n")
-    #expect(batch.status == 14 && batch.output.contains("'R1' is not a refund of 'B'"), "\(batch.output)")
+    #expect(
+      batch.status == 14 && batch.output.contains("'R1' is not a refund of 'B'"),
+      "\(batch.output)"
+    )
     let file = binary.home.appending(path: "lines.csv")
     try Data("command,reference,despite_refund,despite_dispute\nrefund,C,R1,true\n".utf8)
       .write(to: file)

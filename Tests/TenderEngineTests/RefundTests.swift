@@ -48,7 +48,9 @@ import Testing
     #expect(try till.refund(300) == "refunded, replayed, refund 1: succeeded")
     #expect(try till.refund(400) == "6 refund_exceeds")
     #expect(try till.refund(1, name: "r") == "6 refund_exceeds")
-    #expect(till.provider.heard() == ["look up", "send refund 1 300", "look up", "send refund 2 700"])
+    #expect(
+      till.provider.heard() == ["look up", "send refund 1 300", "look up", "send refund 2 700"]
+    )
     #expect(try left(till) == [1000, 0, 0])
   }
 
