@@ -18,6 +18,10 @@ extension Operation {
     case .capture, .void, .store, .revoke, .payout: nil
     }
   }
+
+  /// The sequence in the claim of its id. It is 0 for a charge: attempts of a record may share an id, and a look
+  /// can show a declined attempt as paid under the same id.
+  package var claimedSequence: Int { kind == .refund && !isAttempt ? sequence : 0 }
 }
 
 extension Journal {

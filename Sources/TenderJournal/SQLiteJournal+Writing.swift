@@ -198,7 +198,7 @@ extension SQLiteJournal {
     let place = [id, thing.rawValue, payment.provider.text, payment.env.rawValue, payment.merchant]
       .map(Database.Value.text)
     let own: [Database.Value] = [
-      .integer(row), .integer(operation.isAttempt ? 0 : operation.sequence),
+      .integer(row), .integer(operation.claimedSequence),
     ]
     let holder = try database.first(
       "SELECT payment, sequence FROM claim WHERE id = ? AND thing = ? AND provider = ? AND env = ? AND merchant = ?",
