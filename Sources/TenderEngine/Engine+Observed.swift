@@ -160,9 +160,7 @@ private struct Fold {
     _ target: Operation
   ) throws(Fault) {
     let isOver = [.declined, .cancelled].contains(attempt.state.name)
-    if known.kind == .payment, attempt.kind != .refund, isOver,
-      said.mayHaveMoney || said.name == .returned
-    {
+    if known.kind == .payment, attempt.kind != .refund, isOver, said.tookMoney {
       return try addPaid(said, attempt)
     }
     // This journal voided the payment itself. A look-up does not change that.
@@ -296,7 +294,7 @@ private struct Fold {
       if own == nil, let attempt = payment.attempt, attempt.id == nil, attempt.amount == charge.amount {
         // The look at the operation itself decides about an unknown one.
         if attempt.isUnknown { continue }
-        if attempt.state.name == .failed, charge.state.mayHaveMoney {
+        if attempt.state.name == .failed, charge.state.tookMoney {
           // It was refused, and took money after all.
           try payment.move(attempt.sequence, .observe, to: charge.state.kept, at: now) { operation in
             (operation.id, operation.result) = (charge.id, charge.result)
@@ -316,7 +314,7 @@ private struct Fold {
       sequence = known.sequence
       try move(known, to: charge.state) { $0.result = charge.result }
     } else {
-      guard charge.state.mayHaveMoney else { return }
+      guard charge.state.tookMoney else { return }
       sequence = found(.charge, charge.amount, id: charge.id, charge.state, charge.result)
     }
     let own = payment.operations.filter { $0.parent == sequence && $0.isReversal && $0.isAlive }
@@ -362,4 +360,7 @@ private struct Fold {
 extension Operation.State {
   /// Whether money was taken, or is on its way.
   var mayHaveMoney: Bool { [.processing, .succeeded].contains(name) }
+
+  /// Whether money was taken or is on its way, even if the bank took it back since.
+  var tookMoney: Bool { mayHaveMoney || name == .returned }
 }
