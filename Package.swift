@@ -289,7 +289,8 @@ let package = Package(
       name: "TenderBinaryTests",
       dependencies: [
         "CLibraries", "tender", "tender-with-example", "TenderCommandLine", "TenderCommands",
-        "TenderSystem", "TenderModel", "TenderSimulator", "TenderTestSupport", "TrueLayer",
+        "TenderEngine", "TenderSystem", "TenderModel", "TenderSimulator", "TenderTestSupport",
+        "TrueLayer",
       ],
       exclude: ["Screens"],
       swiftSettings: rules

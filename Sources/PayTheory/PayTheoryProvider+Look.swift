@@ -64,7 +64,9 @@ extension PayTheoryProvider {
       try isThis(item, Transactions.gross(item), item.text("transaction_date"), progress)
     }
     guard let found else { return .absent }
-    return .happened(try charged(found, progress))
+    var outcome = try charged(found, progress)
+    outcome.charges = Transactions.charges(list)
+    return .happened(outcome)
   }
 
   private func lookForAuthorization(

@@ -83,6 +83,7 @@ enum Transactions {
         id: id(item),
         state: state,
         amount: amount,
+        currency: currency(item),
         refunded: (try? refunded(item)) ?? 0,
         madeAt: madeAt(item),
         result: ["transaction": .object(TransactionFields.shape.filtered(item).withoutNulls)]

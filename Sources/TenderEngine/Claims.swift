@@ -19,8 +19,9 @@ extension Operation {
     }
   }
 
-  /// The operation that claims the id within its record: each refund for itself, all charges together.
-  package var claim: Int { thing == .refund ? sequence : 0 }
+  /// The sequence in the claim of its id. It is 0 for a charge: attempts of a record may share an id, and a look
+  /// can show a declined attempt as paid under the same id.
+  package var claimedSequence: Int { kind == .refund && !isAttempt ? sequence : 0 }
 }
 
 extension Journal {

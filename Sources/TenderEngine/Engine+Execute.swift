@@ -41,11 +41,8 @@ extension Engine {
         {
           return Report(payment, payment[finished.sequence], replayed: false)
         }
-        // The look of this command found what the command would do, or that it is too late for it.
-        if hasLooked, let payment,
-          checked.undoes && payment.state.status.end == .cancelled
-            || fault.cause == .nothingHeld && payment.state.status == .expired
-        {
+        // The look of this command found that it is too late for a capture.
+        if hasLooked, let payment, fault.cause == .nothingHeld, payment.state.status == .expired {
           return Report(payment, payment.attempt, replayed: false)
         }
         if fault.cause == .nothingHeld { fault.result = provider.nothingHeld }

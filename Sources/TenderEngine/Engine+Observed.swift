@@ -22,17 +22,29 @@ extension Engine {
       try fold.addRefunds()
     }
     // A charge that is looked at alone does not know the others.
-    if !known.isEarlier {
-      let since = (known.operations.first?.createdAt ?? 0) - Self.skew
-      for charge in outcome.charges where charge.madeAt ?? since >= since {
-        // Another record explains it.
-        let isNew = !known.operations.contains { $0.id == charge.id }
-        if isNew, try journal.holder(of: charge.id, [.payment], besides: known) != nil { continue }
-        try fold.addCharge(charge)
-      }
-    }
+    if !known.isEarlier { try addCharges(to: &fold, known) }
     if !isOther { fold.addObservation(lateWindow) }
     return (fold.payment, fold.warning)
+  }
+
+  /// Returns a payment with the other charges of an answer about one of its operations.
+  func withCharges(_ outcome: Outcome, _ known: Payment) throws(Fault) -> Payment {
+    guard !outcome.charges.isEmpty, !known.isEarlier else { return known }
+    var fold = Fold(known, outcome, provider: provider.name.text, at: clock.now)
+    try addCharges(to: &fold, known)
+    return fold.payment
+  }
+
+  /// Adds the charges that the provider has under the reference, and that were made for it.
+  private func addCharges(to fold: inout Fold, _ known: Payment) throws(Fault) {
+    // Order numbers repeat over the years.
+    let since = (known.operations.first?.createdAt ?? 0) - Self.skew
+    for charge in fold.outcome.charges where charge.madeAt ?? since >= since {
+      // Another record can explain it.
+      let isNew = !known.operations.contains { $0.id == charge.id }
+      if isNew, try journal.holder(of: charge.id, [.payment], besides: known) != nil { continue }
+      try fold.addCharge(charge)
+    }
   }
 
   /// A value by which the provider's payment is not the one that was asked for.
@@ -102,7 +114,7 @@ private struct Fold {
   private(set) var payment: Payment
   private(set) var warning: String?
   private let known: Payment
-  private let outcome: Outcome
+  let outcome: Outcome
   private let provider: String
   private let now: Int
 
@@ -173,9 +185,7 @@ private struct Fold {
     _ target: Operation
   ) throws(Fault) {
     let isOver = [.declined, .cancelled].contains(attempt.state.name)
-    if known.kind == .payment, attempt.kind != .refund, isOver,
-      said.mayHaveMoney || said.name == .returned
-    {
+    if known.kind == .payment, attempt.kind != .refund, isOver, said.tookMoney {
       return try addPaid(said, attempt)
     }
     // This journal voided the payment itself. A look-up does not change that.
@@ -209,6 +219,7 @@ private struct Fold {
       id: outcome.id ?? attempt.id ?? "",
       state: said,
       amount: outcome.amount ?? attempt.effectiveAmount,
+      currency: outcome.currency,
       refunded: outcome.refundedAmount ?? 0,
       madeAt: outcome.madeAt,
       result: outcome.result
@@ -310,6 +321,10 @@ private struct Fold {
 
   /// Adds a charge that the provider has under the same reference.
   mutating func addCharge(_ charge: Outcome.SeenCharge) throws(Fault) {
+    if let said = charge.currency, let paid = payment.currency, said != paid {
+      // Its amount cannot be counted with the payment's.
+      return warn("\(provider) has a charge in \(said.code) under this reference: \(charge.id)")
+    }
     let own = payment.operations.last { $0.id == charge.id }
     if let own, !own.isSurplus {
       let isOver = [.declined, .cancelled, .expired, .failed].contains(own.state.name)
@@ -322,13 +337,14 @@ private struct Fold {
     {
       // The look at the operation itself decides about an unknown one.
       if attempt.isUnknown { return }
-      if attempt.state.name == .failed, charge.state.mayHaveMoney {
+      if attempt.state.name == .failed, charge.state.tookMoney {
         // It was refused, and took money after all.
-        return try payment.move(attempt.sequence, .observe, to: charge.state.kept, at: now) {
-          operation in
+        try payment.move(attempt.sequence, .observe, to: charge.state.kept, at: now) { operation in
           (operation.id, operation.result) = (charge.id, charge.result)
           (operation.fault, operation.preparation) = (nil, nil)
         }
+        if charge.refunded > 0 { _ = found(.refund, charge.refunded, id: nil, .succeeded, [:]) }
+        return
       }
     }
     try addSurplus(charge)
@@ -341,7 +357,7 @@ private struct Fold {
       sequence = known.sequence
       try move(known, to: charge.state) { $0.result = charge.result }
     } else {
-      guard charge.state.mayHaveMoney else { return }
+      guard charge.state.tookMoney else { return }
       sequence = found(.charge, charge.amount, id: charge.id, charge.state, charge.result)
     }
     let own = payment.operations.filter { $0.parent == sequence && $0.isReversal && $0.isAlive }
@@ -387,4 +403,7 @@ private struct Fold {
 extension Operation.State {
   /// Whether money was taken, or is on its way.
   var mayHaveMoney: Bool { [.processing, .succeeded].contains(name) }
+
+  /// Whether money was taken or is on its way, even if the bank took it back since.
+  var tookMoney: Bool { mayHaveMoney || name == .returned }
 }

@@ -20,7 +20,7 @@ extension Engine {
     _ sequence: Int,
     _ policy: Policy
   ) throws(Fault) -> (payment: Payment, doneNow: Bool, outcome: Outcome?) {
-    let progress = Progress(payment, sequence, driver, interruption)
+    var progress = Progress(payment, sequence, driver, interruption)
     let recovery = provider.recovery(of: progress.operation, in: payment)
     if policy != .look, payment.isElsewhere, recovery == .undo { try approveTakeover(payment) }
     driver.say("finding_out")
@@ -39,7 +39,7 @@ extension Engine {
         try checkIsOnly(progress, recovery)
       }
       let known = try write(progress, note: "found out") { known throws(Fault) in
-        try driver.applied(outcome, .find, known, sequence)
+        try withCharges(outcome, try driver.applied(outcome, .find, known, sequence))
       }
       return (known, false, outcome)
     case .refuted(let fault):
@@ -53,12 +53,37 @@ extension Engine {
     }
     let why = why(finding, progress)
     guard policy != .look else { throw .stillUnknown(payment, progress.operation, why) }
+    let isSent = if case .byHand = recovery { policy == .resend } else { true }
+    let seen = isSent ? try lookedToFinish(progress) : progress.whole
+    guard seen[sequence]?.isUnknown == true else { return (seen, false, nil) }
+    progress = Progress(seen, sequence, driver, interruption)
     let outcome = try finish(recovery, policy, progress, why)
     let note = recovery == .undo ? "undone" : "sent again and done"
     let known = try write(progress, note: note) { known throws(Fault) in
       try driver.applied(outcome, .answer, known, sequence)
     }
     return (known, true, outcome)
+  }
+
+  /// Looks at a payment whose refund is finished, as before any other refund. If the money went back meanwhile, the
+  /// refund is not sent again.
+  ///
+  /// Throws with effect unknown.
+  private func lookedToFinish(_ progress: Progress) throws(Fault) -> Payment {
+    let (whole, operation) = (progress.whole, progress.operation)
+    guard provider.traits.canLookUp, operation.isReversal, progress.payment.state.isCaptured,
+      provider.canLook(at: progress.payment)
+    else { return whole }
+    let handle = operation.parent.flatMap { whole[$0]?.id } ?? ""
+    let seen = try looked(at: whole, handle)
+    guard seen[progress.sequence]?.isUnknown == true else { return seen }
+    var request = RefundRequest()
+    // Its first run was sent despite the dispute, or before it.
+    request.isDespiteDispute = true
+    if let forbidden = seen.subject(of: progress.sequence).reversalForbidden(request) {
+      throw Fault.stillUnknown(seen, operation, forbidden.message)
+    }
+    return seen
   }
 
   /// Sends the same request again, or undoes it.

@@ -77,6 +77,7 @@ package struct Outcome: Sendable, Priced {
     package var state: Operation.State
     /// In minor units.
     package var amount: Int
+    package var currency: Currency?
     /// The sum of its refunds, in minor units.
     package var refunded: Int
     /// The time of its creation in milliseconds since 1970, if the provider gives it.
@@ -87,13 +88,14 @@ package struct Outcome: Sendable, Priced {
       id: String,
       state: Operation.State,
       amount: Int,
+      currency: Currency? = nil,
       refunded: Int,
       madeAt: Int?,
       result: JSONObject
     ) {
       self.id = id
       self.state = state
-      self.amount = amount
+      (self.amount, self.currency) = (amount, currency)
       self.refunded = refunded
       self.madeAt = madeAt
       self.result = result

@@ -104,7 +104,7 @@ extension SQLiteJournal {
   /// The tables that were added to those of the first version.
   ///
   /// `claim` has the record of each thing at a provider by its id. The sequence is that of a refund, and 0 for
-  /// attempts, which may share an id. `pruned` has keyed hashes of deleted references.
+  /// charges of one record, which may share an id. `pruned` has keyed hashes of deleted references.
   static let laterTables = """
     CREATE TABLE IF NOT EXISTS claim (
       id TEXT NOT NULL, thing TEXT NOT NULL, provider TEXT NOT NULL, env TEXT NOT NULL,

@@ -197,7 +197,9 @@ extension SQLiteJournal {
     guard let id = operation.id, let thing = operation.thing else { return }
     let place = [id, thing.rawValue, payment.provider.text, payment.env.rawValue, payment.merchant]
       .map(Database.Value.text)
-    let own: [Database.Value] = [.integer(row), .integer(operation.claim)]
+    let own: [Database.Value] = [
+      .integer(row), .integer(operation.claimedSequence),
+    ]
     let holder = try database.first(
       "SELECT payment, sequence FROM claim WHERE id = ? AND thing = ? AND provider = ? AND env = ? AND merchant = ?",
       place

@@ -25,7 +25,7 @@ enum StoredTables {
     INSERT INTO \(schema)claim (id, thing, provider, env, merchant, payment, sequence)
     SELECT o.id, CASE o.kind WHEN 'create_mandate' THEN 'mandate' WHEN 'refund' THEN 'refund' ELSE 'payment' END,
       p.provider, p.env, coalesce(p.merchant, ''), p.row,
-      CASE WHEN o.kind <> 'refund' THEN 0 ELSE o.sequence END
+      CASE WHEN o.kind = 'refund' AND o.content IS NULL THEN o.sequence ELSE 0 END
     FROM \(schema)operation o JOIN \(schema)payment p ON p.row = o.payment
     WHERE o.id IS NOT NULL AND p.env <> 'simulator'
       AND o.kind IN ('charge', 'authorize', 'create_mandate', 'refund')

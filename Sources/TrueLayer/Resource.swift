@@ -22,7 +22,8 @@ struct Resource: Sendable {
   var failureReason: String? { body.text("failure_reason") }
   var failureStage: String? { body.text("failure_stage") }
   var amount: Int? { body["amount_in_minor"]?.boundedNumber }
-  var currency: String? { body.text("currency") }
+  /// The currency's code. Its letter case is no difference.
+  var currency: String? { body.text("currency")?.uppercased() }
 
   /// Whether `executed` is the last status of the payment (README, 5.1). It is for an external account. For a
   /// merchant account, and for a payee without a known type, the last one is `settled`.

@@ -284,7 +284,7 @@ struct BankRefund {
 
   var id: String? { members.text("id") }
   var amount: Int? { members["amount_in_minor"]?.boundedNumber }
-  var currency: String? { members.text("currency") }
+  var currency: String? { members.text("currency")?.uppercased() }
   var isExecuted: Bool { members.text("status") == "executed" }
 
   private var status: Status {

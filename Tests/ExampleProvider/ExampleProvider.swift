@@ -86,7 +86,7 @@ struct ExampleProvider: JSONProvider {
     // The request of this operation has not been executed.
     if operation?.kind == .capture, status != .succeeded { return nil }
     if operation?.kind == .void, status != .cancelled { return nil }
-    return Outcome(
+    var outcome = Outcome(
       status: status,
       id: answer.text("id"),
       amount: answer["amount"]?.wholeNumber,
@@ -95,5 +95,7 @@ struct ExampleProvider: JSONProvider {
       fault: status == .declined
         ? Fault(.declined, code: "declined", "the payment was refused") : nil
     )
+    outcome.reference = answer.text("reference").map(Reference.init(stored:))
+    return outcome
   }
 }

@@ -71,9 +71,11 @@ struct JSONClient: Sendable {
     if (200..<300).contains(answer.status), let object = JSONReader.read(answer.body)?.object {
       return object
     }
-    let isRefusal = refusals.contains(answer.status)
+    // A refused question proves nothing about a payment.
+    let isAuth = answer.status == 401 || answer.status == 403
+    let isRefusal = refusals.contains(answer.status) && (permit != nil || isAuth)
     let fault = Fault(
-      answer.status == 401 || answer.status == 403 ? .auth : isRefusal ? .rejected : .providerError,
+      isAuth ? .auth : isRefusal ? .rejected : .providerError,
       code: isRefusal ? "request_refused" : "unreadable_answer",
       "the provider answered \(answer.status)",
       hint: isRefusal ? "nothing was done; change the request" : "try again later"

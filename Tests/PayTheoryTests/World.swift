@@ -30,7 +30,7 @@ final class World {
       SimulatorWorld(
         ledgerPath: folder.path + "/simulator.db",
         clock: clock,
-        randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "sim"),
+        randomness: SeededRandomness(seed: Int.random(in: 0...Int.max), label: "sim"),
         options: options,
         providers: [SimulatedPayTheory()]
       )
@@ -72,7 +72,7 @@ final class World {
         http: try exchange(simulator),
         sockets: wrap(simulator),
         clock: clock,
-        randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "world"),
+        randomness: SeededRandomness(seed: Int.random(in: 0...Int.max), label: "world"),
         redactor: redactor
       ),
       ahead: ahead

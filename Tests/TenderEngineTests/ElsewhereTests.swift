@@ -341,6 +341,26 @@ import Testing
     #expect(try second.transact(newAttempt: true) == "6 provider_differs")
   }
 
+  /// The money was taken and went back. Collecting it again is another payment.
+  @Test func `a charge that was returned is followed by no other under its reference`() throws {
+    var returned = Self.seen(0)
+    returned.status = .returned
+    let declined = Till(Scripted(.scripted, .answer(.declined)))
+    #expect(try declined.transact().hasPrefix("declined"))
+    declined.provider.shows(returned)
+    #expect(try declined.transact(newAttempt: true) == "6 payment_given_back")
+    #expect(try declined.payment()?.attempts.count == 1)
+    let refused = Till(
+      Scripted(.keyless, .fail(Fault(.rejected, code: "refused", "no").proven, sends: true))
+    )
+    #expect(try refused.transact() == "7 refused")
+    var listed = Self.listed(1000)
+    listed.status = .returned
+    listed.charges[0].state = .returned
+    refused.provider.shows(listed)
+    #expect(try refused.transact() == "returned, replayed")
+  }
+
   /// A journal of 0.2.0 has a mark at the declined attempt.
   @Test func `an attempt that an earlier version saw as paid is not tried again`() throws {
     let till = Till(Scripted(.scripted, .answer(.declined)))

@@ -53,6 +53,20 @@ import Testing
     return written
   }
 
+  /// A look shows a declined attempt as paid. The charge that it adds has the id of the attempt.
+  @Test(arguments: Kind.all)
+  func `two charges of one record may have one id`(_ kind: Kind) throws {
+    let journal = try journal(kind)
+    var payment = try sent("A", journal)
+    try journal.end(&payment) { $0.id = "pt-1" }
+    var charge = Operation(.charge, amount: 1050, at: clock.now)
+    (charge.id, charge.source, charge.state) = ("pt-1", .lookup, .succeeded)
+    payment.append(charge)
+    try journal.update(&payment, note: "looked up")
+    #expect(try journal.payment("A", .sandbox)?.operations.map(\.id) == ["pt-1", "pt-1"])
+    #expect(try journal.payment("A", .sandbox)?.state.surplus == 1050)
+  }
+
   @Test(arguments: Kind.all)
   func `an id belongs to one record`(_ kind: Kind) throws {
     let journal = try journal(kind)

@@ -100,7 +100,7 @@ final class ToroWorld {
       SimulatorWorld(
         ledgerPath: folder.path + "/simulator.db",
         clock: pauses ?? clock,
-        randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "sim"),
+        randomness: SeededRandomness(seed: Int.random(in: 0...Int.max), label: "sim"),
         options: options,
         providers: [SimulatedToro()]
       )
@@ -119,7 +119,7 @@ final class ToroWorld {
         devices: devices ?? watching?(own) ?? own,
         attendant: attendant,
         clock: pauses ?? clock,
-        randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "client"),
+        randomness: SeededRandomness(seed: Int.random(in: 0...Int.max), label: "client"),
         interruption: interruption,
         redactor: redactor,
         reserve: reserve

@@ -59,7 +59,7 @@ final class World {
       SimulatorWorld(
         ledgerPath: folder.path + "/simulator.db",
         clock: pauses ?? clock,
-        randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "sim"),
+        randomness: SeededRandomness(seed: Int.random(in: 0...Int.max), label: "sim"),
         options: options,
         providers: [SimulatedTrueLayer()]
       )
@@ -96,7 +96,7 @@ final class World {
         redirects: redirects ?? (listens ? SimulatedPayer(clock: clock) : nil),
         guide: guide,
         clock: pauses ?? clock,
-        randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "client"),
+        randomness: SeededRandomness(seed: Int.random(in: 0...Int.max), label: "client"),
         interruption: interruption,
         redactor: redactor
       )

@@ -97,7 +97,7 @@ extension SharedJournal {
         "id": .string(id), "thing": .string(thing.rawValue),
         "provider": .string(payment.provider.text), "env": .string(payment.env.rawValue),
         "merchant": .string(payment.merchant),
-        "sequence": .integer(operation.claim),
+        "sequence": .integer(operation.claimedSequence),
       ]
       // Two attempts may have one id, and so may an attempt and its surplus charge.
       if !claims.rows.contains(where: { $0 == row }) { claims.rows.append(row) }

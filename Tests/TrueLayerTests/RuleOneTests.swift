@@ -1,0 +1,230 @@
+import TenderEngine
+import TenderModel
+import TenderTestSupport
+import Testing
+import TrueLayer
+
+/// Rule 1 for every command in every state that a look can show.
+@Suite struct RuleOneTests {
+  @Test(arguments: RuleCommand.allCases)
+  func `looks, folds, decides and sends`(_ command: RuleCommand) throws {
+    let problems = try RuleSuite(BankPayments(), command).problems(Self.table)
+    #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
+  }
+
+  static let table = RuleTable(
+    """
+    refund
+      1 0, succeeded 1000/0 refunding 1000: recorded pending settled declined lower-currency expired
+      0 6 refunded_elsewhere, cancelled 1000/1000: voided
+      0 6 nothing_to_refund, returned 1000/0 returned 1000: returned
+      0 6 refunded_elsewhere, partially_refunded 1000/300 elsewhere 300: part-refunded
+      0 6 refunded_elsewhere, refunded 1000/1000 elsewhere 1000: refunded
+      0 6 refunded_elsewhere, succeeded 1000/0 refunding 300 elsewhere 300: refunding
+      0 6 provider_differs, succeeded 1000/0: other-amount other-currency other-reference
+      0 11 unexpected_behaviour, succeeded 1000/0: other-id absent unreadable
+      0 11 connection_issues, succeeded 1000/0: no-answer
+      0 11 server_error, succeeded 1000/0: 500
+      0 11 generic_rate_limited, succeeded 1000/0: 429
+      -: others
+    refund-part
+      1 0, succeeded 1000/0 refunding 400: recorded pending settled declined lower-currency expired
+      0 6 refunded_elsewhere, cancelled 1000/1000: voided
+      0 6 nothing_to_refund, returned 1000/0 returned 1000: returned
+      0 6 refunded_elsewhere, partially_refunded 1000/300 elsewhere 300: part-refunded
+      0 6 refunded_elsewhere, refunded 1000/1000 elsewhere 1000: refunded
+      0 6 refunded_elsewhere, succeeded 1000/0 refunding 300 elsewhere 300: refunding
+      0 6 provider_differs, succeeded 1000/0: other-amount other-currency other-reference
+      0 11 unexpected_behaviour, succeeded 1000/0: other-id absent unreadable
+      0 11 connection_issues, succeeded 1000/0: no-answer
+      0 11 server_error, succeeded 1000/0: 500
+      0 11 generic_rate_limited, succeeded 1000/0: 429
+      -: others
+    refund-named
+      1 0, succeeded 1000/0 refunding 400: recorded pending settled declined lower-currency expired
+      0 6 refunded_elsewhere, cancelled 1000/1000: voided
+      0 6 nothing_to_refund, returned 1000/0 returned 1000: returned
+      0 6 refunded_elsewhere, partially_refunded 1000/300 elsewhere 300: part-refunded
+      0 6 refunded_elsewhere, refunded 1000/1000 elsewhere 1000: refunded
+      0 6 refunded_elsewhere, succeeded 1000/0 refunding 300 elsewhere 300: refunding
+      0 6 provider_differs, succeeded 1000/0: other-amount other-currency other-reference
+      0 11 unexpected_behaviour, succeeded 1000/0: other-id absent unreadable
+      0 11 connection_issues, succeeded 1000/0: no-answer
+      0 11 server_error, succeeded 1000/0: 500
+      0 11 generic_rate_limited, succeeded 1000/0: 429
+      -: others
+    cancel
+      0 6 nothing_to_cancel, succeeded 1000/0: recorded
+      -: others
+    release
+      -: every
+    stop
+      1 0, cancelled 0/0: recorded voided lower-currency
+      1 6 nothing_to_cancel, pending 1000/0, then 1 6 nothing_to_cancel, pending 1000/0: pending
+      1 6 nothing_to_cancel, succeeded 1000/0: settled part-refunded refunded refunding
+      1 6 nothing_to_cancel, declined 0/0: declined
+      1 6 nothing_to_cancel, returned 1000/0 returned 1000: returned
+      1 9 outcome_unknown, unknown 0/0 unknown: other-amount other-currency other-id other-reference
+      1 9 outcome_unknown, unknown 0/0 unknown: absent no-answer 500 429 unreadable
+      1 6 nothing_to_cancel, expired 0/0: expired
+      -: others
+    revoke
+      1 0, revoked 0/0: recorded lower-currency
+      1 8 cancel_pending, authorized 0/0, then 1 8 cancel_pending, authorized 0/0: pending settled declined expired
+      0 0, revoked 0/0, then 0 6 nothing_to_cancel, revoked 0/0: voided
+      0 6 provider_differs, authorized 0/0: other-currency other-reference
+      0 11 unexpected_behaviour, authorized 0/0: other-id absent unreadable
+      0 11 connection_issues, authorized 0/0: no-answer
+      0 11 server_error, authorized 0/0: 500
+      0 11 generic_rate_limited, authorized 0/0: 429
+      -: others
+    confirm
+      -: every
+    confirm-part
+      -: every
+    transact
+      2 0, succeeded 1000/0: recorded settled part-refunded refunded refunding lower-currency
+      2 0, pending 1000/0: pending
+      2 3 payment_rejected, declined 0/0: declined
+      2 12 user_canceled, cancelled 0/0: voided
+      2 0, returned 1000/0 returned 1000: returned
+      2 9 outcome_unknown, unknown 0/0 unknown: other-amount other-currency other-id other-reference
+      2 9 outcome_unknown, unknown 0/0 unknown: absent no-answer 500 429 unreadable
+      2 13 payment_expired, expired 0/0: expired
+      -: others
+    new-attempt
+      2 0, succeeded 1000/0: recorded lower-currency
+      0 6 attempt_paid, declined 0/0 surplus 1000: pending settled refunding
+      2 3 payment_rejected, declined 0/0, then 2 3 payment_rejected, declined 0/0: declined
+      2 12 user_canceled, cancelled 0/0, then 2 12 user_canceled, cancelled 0/0: voided
+      0 6 payment_given_back, declined 0/0: returned refunded
+      0 6 attempt_paid, declined 0/0 surplus 700: part-refunded
+      0 6 provider_differs, declined 0/0: other-amount other-currency other-reference
+      0 11 unexpected_behaviour, declined 0/0: other-id absent unreadable
+      2 13 payment_expired, expired 0/0, then 2 13 payment_expired, expired 0/0: expired
+      0 11 connection_issues, declined 0/0: no-answer
+      0 11 server_error, declined 0/0: 500
+      0 11 generic_rate_limited, declined 0/0: 429
+      -: others
+    finish-charge
+      1 0, requires_action 0/0: recorded
+      -: others
+    finish-capture
+      -: every
+    finish-refund
+      1 0, succeeded 1000/0 refunding 400: recorded
+      -: others
+    """
+  )
+}
+
+/// Payments to a merchant account, and mandates.
+private final class BankPayments: RuleWorld {
+  private let world: World
+  let portal = Portal { request in
+    // The answer about one refund is that of the request which made it.
+    request.method == .get && !request.url.contains("/refunds/")
+      && (request.url.contains("/v3/payments/") || request.url.contains("/v3/mandates/"))
+  }
+
+  init() throws { world = try World() }
+
+  var currency: String { "GBP" }
+
+  func engine() throws -> Engine { try engine(scenario: nil) }
+
+  private func engine(scenario: String?, listens: Bool = true) throws -> Engine {
+    try world.engine(
+      scenario: scenario,
+      listens: listens,
+      change: FlowTests.bank,
+      wrap: { [portal] in portal.before($0) }
+    )
+  }
+
+  func payment(_ reference: String) throws -> Payment? { try world.latest(reference) }
+
+  func order(_ reference: String, _ start: RuleStart) throws -> any PlacedOrder {
+    if start == .mandate { return try world.mandate(reference) }
+    return try world.payment(reference) { creation in
+      creation.sortCode = nil
+      creation.accountNumber = nil
+      creation.beneficiaryName = nil
+      creation.merchantAccount = AccountTests.pounds
+    }
+  }
+
+  func begin(_ start: RuleStart, _ reference: String) throws -> Bool {
+    let order = Order.placed(try order(reference, start))
+    switch start {
+    case .held, .lostCapture: return false
+    case .paid, .mandate: _ = try engine().execute(order)
+    case .waiting: _ = try engine(scenario: nil, listens: false).execute(order)
+    case .declined: _ = try engine(scenario: "bank:reject_authorisation").execute(order)
+    case .refused:
+      portal.way = .refusing(HTTPResponse(status: 422, body: Array("{}".utf8)))
+      _ = try? engine().execute(order)
+    case .lostCharge:
+      portal.way = .losing
+      _ = try? engine().execute(order)
+    case .lostRefund:
+      _ = try engine().execute(order)
+      portal.way = .losing
+      let request = try RefundRequest.test(400, currency)
+      _ = try? engine().refund(payment(reference), handle: reference, request, idempotencyKey: nil)
+    }
+    return true
+  }
+
+  func show(
+    _ sight: Sight,
+    _ start: RuleStart,
+    _ look: Portal.Look,
+    _ body: inout JSONObject
+  ) -> Bool {
+    let isMandate = start == .mandate
+    if look.request.url.hasSuffix("/refunds") {
+      let amounts: [Sight: Int] = [.partRefunded: 300, .refunding: 300, .refunded: 1000]
+      guard let amount = amounts[sight] else { return true }
+      let status = sight == .refunding ? "pending" : "executed"
+      let refund: JSON = [
+        "id": .string("7f3a6a0e-\(look.payment?.reference.text ?? "")"),
+        "amount_in_minor": .integer(amount),
+        "currency": "GBP", "status": .string(status),
+      ]
+      body["items"] = .array((body["items"]?.array ?? []) + [refund])
+      return true
+    }
+    func fail(_ reason: String) {
+      (body["status"], body["failure_reason"]) = ("failed", .string(reason))
+      body["failure_stage"] = "authorizing"
+    }
+    switch sight {
+    case .recorded, .absent: break
+    case .pending: body["status"] = isMandate ? "authorizing" : "executed"
+    case .settled: body["status"] = isMandate ? "authorized" : "settled"
+    case .partRefunded, .refunding, .refunded:
+      body["status"] = "settled"
+      return !isMandate
+    case .declined: fail("provider_rejected")
+    case .voided where isMandate: body["status"] = "revoked"
+    case .voided: fail("canceled")
+    case .expired: fail("expired")
+    case .returned:
+      (body["status"], body["reversed_at"]) = ("settled", "2027-01-15T08:00:00Z")
+      return !isMandate
+    case .otherAmount:
+      body["amount_in_minor"] = 1100
+      return !isMandate
+    case .otherCurrency: body["currency"] = "EUR"
+    case .lowerCurrency: body["currency"] = "gbp"
+    case .otherID: body["id"] = "0f3a6a0e-9a45-4a1c-8f5e-3a0f0c9d1e2b"
+    case .otherReference: body["metadata"] = ["reference": "OTHER"]
+    case .inquiry, .disputed, .arbitration, .lost, .won, .otherDispute, .secondCharge, .captured,
+      .released:
+      return false
+    case .noAnswer, .status500, .status429, .unreadable: break
+    }
+    return true
+  }
+}
