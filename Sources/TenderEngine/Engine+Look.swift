@@ -49,7 +49,9 @@ extension Engine {
   private func looked(at charge: Payment, of whole: Payment) throws(Fault) -> Payment {
     var query = query(of: charge, false)
     query.isBeforeSend = true
-    guard let outcome = try provider.lookUp(query) else {
+    let answer: Outcome?
+    do throws(Fault) { answer = try provider.lookUp(query) } catch { throw error.ofLook }
+    guard let outcome = answer else {
       // A look-up can lag. A payment without money has nothing that the look-up could show.
       guard charge.state.isCaptured else { return whole }
       throw .notShown(charge, provider.name)
@@ -76,6 +78,13 @@ extension Engine {
 }
 
 extension Fault {
+  /// The fault of a look. A refusal of a question is no refusal of the command.
+  fileprivate var ofLook: Fault {
+    var fault = self
+    if kind == .conflict || kind == .rejected { fault.kind = .providerError }
+    return fault
+  }
+
   /// A look-up does not show a payment that took money.
   static func notShown(_ payment: Payment, _ provider: ProviderName) -> Fault {
     Fault(
