@@ -45,6 +45,7 @@ extension Engine {
   private func looked(at charge: Payment, of whole: Payment) throws(Fault) -> Payment {
     var query = query(of: charge, false)
     query.isBeforeSend = true
+    query.others = whole.operations.filter { charge[$0.sequence] == nil }.compactMap(\.id)
     guard let outcome = try provider.lookUp(query) else {
       // A look-up can lag. A payment without money has nothing that the look-up could show.
       guard charge.state.isCaptured else { return whole }
@@ -61,14 +62,19 @@ extension Engine {
     return try write(folded(outcome, into: charge).payment, over: whole)
   }
 
-  /// Asks about a new reference before its first charge, if the operator wants that: another journal may have
-  /// charged it.
+  /// Asks about a reference before a charge, if the operator wants that: another journal may have charged it.
   ///
-  /// Throws `conflict` (`reference_at_provider`) if the provider has a payment that took or may take money.
-  func checkNew(_ reference: Reference, _ checked: CheckedOrder) throws(Fault) {
+  /// Throws `conflict` (`reference_at_provider`) if the provider has a payment that took or may take money,
+  /// and that is not one of the earlier attempts in `known`.
+  func checkOthers(
+    _ reference: Reference,
+    _ known: Payment?,
+    _ checked: CheckedOrder
+  ) throws(Fault) {
     guard checked.options.looksFirst else { return }
     var query = LookUp(reference: reference)
     query.others = checked.options.despitePayments.sorted()
+    query.others += known?.operations.compactMap(\.id) ?? []
     guard let outcome = try provider.lookUp(query),
       ![.declined, .failed, .expired].contains(outcome.status)
     else { return }

@@ -18,7 +18,8 @@ extension Engine {
   func reconcile(
     _ payment: Payment,
     _ sequence: Int,
-    _ policy: Policy
+    _ policy: Policy,
+    _ request: RefundRequest = RefundRequest()
   ) throws(Fault) -> (payment: Payment, doneNow: Bool, outcome: Outcome?) {
     let progress = Progress(payment, sequence, driver, interruption)
     let recovery = provider.recovery(of: progress.operation, in: payment)
@@ -53,31 +54,38 @@ extension Engine {
     }
     let why = why(finding, progress)
     guard policy != .look else { throw .stillUnknown(payment, progress.operation, why) }
-    let outcome = try finish(recovery, policy, progress, why)
+    try checkFinish(recovery, policy, progress, why)
+    var current = progress
+    if progress.operation.isReversal, payment.state.isCaptured, provider.traits.canLookUp {
+      // What others did meanwhile can explain it, or forbid that it is sent again.
+      let seen = try looked(at: payment)
+      guard seen[sequence]?.isUnknown == true else { return (seen, false, nil) }
+      if let forbidden = seen.reversalForbidden(request) {
+        throw .leftUnknown(seen, progress.operation, forbidden.message)
+      }
+      current = Progress(seen, sequence, driver, interruption)
+    }
+    let outcome = try finish(recovery, current)
     let note = recovery == .undo ? "undone" : "sent again and done"
-    let known = try write(progress, note: note) { known throws(Fault) in
+    let known = try write(current, note: note) { known throws(Fault) in
       try driver.applied(outcome, .answer, known, sequence)
     }
     return (known, true, outcome)
   }
 
-  /// Sends the same request again, or undoes it.
-  private func finish(
+  /// Checks that the same request may be sent again, or undone.
+  private func checkFinish(
     _ recovery: Recovery,
     _ policy: Policy,
     _ progress: Progress,
     _ why: String
-  ) throws(Fault) -> Outcome {
+  ) throws(Fault) {
     let (payment, operation) = (progress.payment, progress.operation)
     switch recovery {
     case .sameKey(let after):
       if let life = provider.traits.keyLife, clock.age(of: operation) >= life {
         let why = "its idempotency key is too old to be sent again, or a clock was wrong"
-        var fault = Fault.stillUnknown(payment, operation, why)
-        fault.hint =
-          "look for it at the provider; then: tender journal resolve \(payment.unknownReference) "
-          + "--as STATUS --reason TEXT"
-        throw fault
+        throw .leftUnknown(payment, operation, why)
       }
       guard progress.sinceSent >= after else {
         let left = (after - progress.sinceSent + 999) / 1000
@@ -86,10 +94,15 @@ extension Engine {
     case .undo: break
     case .byHand(let canResend):
       // During the late window the operation can still appear at the provider.
-      guard policy == .resend, canResend, timeToResend(progress.operation) == 0 else {
+      guard policy == .resend, canResend, timeToResend(operation) == 0 else {
         throw .stillUnknown(payment, operation, why)
       }
     }
+  }
+
+  /// Sends the same request again, or undoes it.
+  private func finish(_ recovery: Recovery, _ progress: Progress) throws(Fault) -> Outcome {
+    let operation = progress.operation
     let outcome: Outcome
     do throws(Fault) {
       outcome =
@@ -240,6 +253,19 @@ extension Fault {
       unknown.hint = fault.hint
     }
     return unknown
+  }
+
+  /// The result is unknown, and the operation is not sent again. A person decides.
+  fileprivate static func leftUnknown(
+    _ payment: Payment,
+    _ operation: Operation,
+    _ why: String
+  ) -> Fault {
+    var fault = stillUnknown(payment, operation, why)
+    fault.hint =
+      "look for it at the provider; then: tender journal resolve \(payment.unknownReference) "
+      + "--as STATUS --reason TEXT"
+    return fault
   }
 
   fileprivate static func stillUnknown(

@@ -82,22 +82,33 @@ import Testing
     #expect(try binary.run("journal", "export").output == "")
     let state = binary.home.appending(path: ".local/state/tender")
     #expect(!FileManager.default.fileExists(atPath: state.appending(path: "journal.db").path))
-    _ = try binary.run(Self.pay + ["DONE"])
+    _ = try binary.run(Self.pay + ["DONE", "--sim-clock", "2026-01-01T00:00:00Z"])
     _ = try binary.run(Self.pay + ["HELD", "--confirmation"])
     let records = try binary.run("journal", "export").records
     #expect(records.map { $0.text("reference") } == ["HELD", "DONE"])
     #expect(records[1]["history"]?.array?.first?.object?.text("note") == "opened")
-    let would = try binary.run("journal", "prune", "--before", "2999-01-01", "--dry-run")
+    let would = try binary.run("journal", "prune", "--before", "2026-06-01", "--dry-run")
     #expect(would.errorRecord.text("text") == "1 payment would be deleted")
     // The same command would pay a deleted payment of today again.
-    let unasked = try binary.run("journal", "prune", "--before", "2999-01-01", "--no-input")
+    let unasked = try binary.run("journal", "prune", "--before", "2026-06-01", "--no-input")
     #expect(unasked.status == 17)
     #expect(unasked.errorRecord["error"]?["code"] == "prune_not_confirmed")
     #expect(try binary.run(Self.pay + ["DONE"]).record["replayed"] == true)
-    let pruned = try binary.run("journal", "prune", "--before", "2999-01-01", "--yes")
+    let pruned = try binary.run("journal", "prune", "--before", "2026-06-01", "--yes")
     #expect(pruned.status == 0)
     #expect(pruned.errorRecord.text("text") == "1 payment deleted")
     #expect(try binary.run("journal", "show", "DONE").status == 5)
+    // The reference stays used, and the provider still has the payment.
+    let again = try binary.run(Self.pay + ["DONE"])
+    #expect(again.status == 6 && again.errorRecord["error"]?["code"] == "reference_pruned")
+    let status = try binary.run("payment-status", "DONE", "--json")
+    #expect(status.status == 0 && status.record["status"] == "succeeded")
+    #expect(
+      status.errorRecord["text"]
+        == "journal prune deleted 'DONE' from this journal: its reference cannot be used again"
+    )
+    let future = try binary.run("journal", "prune", "--before", "2999-01-01", "--yes", "--json")
+    #expect(future.status == 2 && future.errorRecord["error"]?["code"] == "bad_value")
     #expect(try binary.run("confirm", "HELD").status == 0)
   }
 
