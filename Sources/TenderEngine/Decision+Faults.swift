@@ -228,13 +228,17 @@ extension Payment {
       return fault
     case .open?, nil: break
     }
-    let known = Set(reversals.filter { $0.source != nil }.map(\.handle))
+    // One that failed since was announced with another rest.
+    let known = Set(reversals.filter { $0.source != nil && $0.isAlive }.map(\.handle))
     if let typed = request.despiteRefunds.subtracting(known).min() {
-      return .usage(
+      var fault = Fault.usage(
         "bad_value",
-        "\(typed.quotedForMessage) is not a refund of \(name) that was made elsewhere",
+        "\(typed.quotedForMessage) is not a refund of \(name) that was made elsewhere, and that counts now; "
+          + "nothing was sent",
         "see: tender explain \(shellReference)"
       )
+      fault.cause = .observed
+      return fault
     }
     let elsewhere = refundsElsewhere.filter { !request.despiteRefunds.contains($0.handle) }
     return elsewhere.isEmpty ? nil : refundedElsewhere(elsewhere)
@@ -243,17 +247,19 @@ extension Payment {
   /// Refuses a refund or cancel beside a refund that this journal did not make, with the sums of both.
   private func refundedElsewhere(_ elsewhere: [Operation]) -> Fault {
     let others = elsewhere.reduce(0) { $0 + $1.effectiveAmount }
-    let own = state.refunded + state.refunding - others
+    let own = reversals.filter { $0.source == nil && $0.isAlive && $0.state != .prepared }
+      .reduce(0) { $0 + $1.effectiveAmount }
     let names = elsewhere.map(\.handle)
     var fault = conflict(
       code: "refunded_elsewhere",
       "\(text(ofMinorUnits: others)) of \(name) was refunded at \(provider.text) and not by this journal "
-        + "(\(names.joined(separator: ", "))), which refunded \(text(ofMinorUnits: max(0, own))) itself; "
+        + "(\(names.joined(separator: ", "))), which refunded \(text(ofMinorUnits: own)) itself; "
         + "nothing was sent",
-      hint:
-        "\(text(ofMinorUnits: state.leftToRefund)) is left; to refund of that all the same, add "
-        + names.map { $0.shellOption("despite-refund") }.joined(separator: " ")
-        + " to the same command"
+      hint: state.leftToRefund == 0
+        ? "nothing is left to refund. To look only: tender payment-status \(shellReference)"
+        : "\(text(ofMinorUnits: state.leftToRefund)) is left; to refund of that all the same, add "
+          + names.map { $0.shellOption("despite-refund") }.joined(separator: " ")
+          + " to the same command"
     )
     (fault.again, fault.cause) = (.operator, .refundedElsewhere)
     fault.result = [

@@ -135,8 +135,8 @@ extension Payment {
         : try move(refund, .answer, to: .cancelled, at: now)
     }
     switch (ended.kind, ended.state.name) {
-    case (.capture, .succeeded), (.capture, .processing), (.void, .succeeded),
-      (.revoke, .succeeded):
+    case (.capture, .succeeded), (.capture, .processing), (.capture, .returned),
+      (.void, .succeeded), (.revoke, .succeeded):
       // A finished capture, void or revocation ends a hold. An attempt that waited for its payer is
       // cancelled.
       if attempt.state.name == .waiting {

@@ -24,13 +24,12 @@ extension Engine {
           payment = seen
           continue
         }
-        if !hasLooked, draft.isAttempt, draft.content["id"] == nil {
-          try checkNew(key.reference, checked)
+        if draft.isAttempt, draft.content["id"] == nil {
+          try checkOthers(key.reference, known, checked)
         }
         return try run(draft, checked, on: known, key)
       case (.refuse(let fault), let known?)
-      where [.observed, .refundedElsewhere].contains(fault.cause) && !hasLooked
-        && checked.lack == nil:
+      where fault.isObserved && !hasLooked && checked.lack == nil:
         // What a look showed may be over.
         hasLooked = true
         payment = try looked(at: known, checked.handle)
@@ -68,7 +67,8 @@ extension Engine {
           throw found.earlierRefundResolved(earlier, request)
         }
       case (.finish(let sequence), let known?):
-        let ended = try reconcile(known, sequence, .finish)
+        let request = checked.order.reversal ?? RefundRequest()
+        let ended = try reconcile(known, sequence, .finish, request)
         payment = ended.payment
         let isReversal = ended.payment[sequence]?.isReversal == true
         finished = (sequence, ended.doneNow || isReversal, ended.outcome)

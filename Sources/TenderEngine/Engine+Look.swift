@@ -49,6 +49,7 @@ extension Engine {
   private func looked(at charge: Payment, of whole: Payment) throws(Fault) -> Payment {
     var query = query(of: charge, false)
     query.isBeforeSend = true
+    query.others = whole.operations.filter { charge[$0.sequence] == nil }.compactMap(\.id)
     let answer: Outcome?
     do throws(Fault) { answer = try provider.lookUp(query) } catch { throw error.ofLook }
     guard let outcome = answer else {
@@ -62,14 +63,19 @@ extension Engine {
     return try write(folded(outcome, into: charge).payment, over: whole)
   }
 
-  /// Asks about a new reference before its first charge, if the operator wants that: another journal may have
-  /// charged it.
+  /// Asks about a reference before a charge, if the operator wants that: another journal may have charged it.
   ///
-  /// Throws `conflict` (`reference_at_provider`) if the provider has a payment that took or may take money.
-  func checkNew(_ reference: Reference, _ checked: CheckedOrder) throws(Fault) {
+  /// Throws `conflict` (`reference_at_provider`) if the provider has a payment that took or may take money,
+  /// and that is not one of the earlier attempts in `known`.
+  func checkOthers(
+    _ reference: Reference,
+    _ known: Payment?,
+    _ checked: CheckedOrder
+  ) throws(Fault) {
     guard checked.options.looksFirst else { return }
     var query = LookUp(reference: reference)
     query.others = checked.options.despitePayments.sorted()
+    query.others += known?.operations.compactMap(\.id) ?? []
     guard let outcome = try provider.lookUp(query),
       ![.declined, .failed, .expired].contains(outcome.status)
     else { return }
@@ -78,6 +84,9 @@ extension Engine {
 }
 
 extension Fault {
+  /// Whether it forbids something because of what a look showed. Another look can lift it.
+  package var isObserved: Bool { cause == .observed || cause == .refundedElsewhere }
+
   /// The fault of a look. A refusal of a question is no refusal of the command.
   fileprivate var ofLook: Fault {
     var fault = self

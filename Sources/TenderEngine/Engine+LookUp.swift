@@ -139,9 +139,14 @@ extension Engine {
 
   // MARK: Recording
 
-  /// Records the payment that a search found.
+  /// Records the payment that a search found. A search lists no refunds: if their sum differs from that of the
+  /// journal, the payment is looked up.
   package func take(_ found: Outcome, of known: Payment) throws(Fault) -> Report {
-    try record(found, known, inWordsOfAttempt: false)
+    let state = known.state
+    let isExplained = found.refundedAmount.map { $0 == state.refunded + state.refunding } ?? true
+    return isExplained
+      ? try record(found, known, inWordsOfAttempt: false)
+      : try lookUp(known.reference.text, known: known, kind: known.kind)
   }
 
   /// Records the answer of a look-up. Evidence moves states along their order. Anything else is shown with a

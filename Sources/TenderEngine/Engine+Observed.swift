@@ -75,8 +75,8 @@ extension Engine {
     if let paid = known.currency, let said = outcome.currency, paid != said {
       return Difference(what: "the currency", here: paid.code, there: said.code)
     }
-    // Others may have captured a part of a hold.
-    let isPart = state.isHeld && outcome.state?.mayHaveMoney == true
+    // Others may have captured a part of a hold, and that part may have ended since.
+    let isPart = state.isHeld && outcome.state?.name != .waiting
     if isPart, let said = outcome.amount, (1...max(1, state.authorized)).contains(said) {
       return nil
     }
@@ -159,7 +159,10 @@ private struct Fold {
   // MARK: The attempt
 
   private var target: Operation? {
-    known.followers.last { $0.kind == .capture && $0.state.name != .failed } ?? known.attempt
+    let capture = known.followers.last {
+      $0.kind == .capture && ![.prepared, .failed].contains($0.state.name)
+    }
+    return capture ?? known.attempt
   }
 
   mutating func addAttempt() throws(Fault) {
@@ -192,12 +195,14 @@ private struct Fold {
     if known.state.status.end == .cancelled { return }
     if said.name == .cancelled, known.state.captured > 0 {
       // After a void of a part, the rest has another id, and this answer is about the voided charge.
-      let isReplaced = known.reversals.contains { $0.kind == .void && $0.isAlive }
+      let isReplaced = known.reversals.contains {
+        $0.kind == .void && $0.isAlive && $0.state != .prepared
+      }
       let left = known.state.captured - known.state.refunded - known.state.refunding
       if !isReplaced, left > 0 { _ = found(.void, left, id: nil, .succeeded, outcome.result) }
       return
     }
-    if attempt.isHold, said.mayHaveMoney {
+    if attempt.isHold, said.mayHaveMoney || said.name == .returned {
       // It was captured, and not by this journal.
       let amount = outcome.amount ?? attempt.effectiveAmount
       let sequence = found(.capture, amount, id: outcome.captureID, said, outcome.result)
@@ -237,7 +242,7 @@ private struct Fold {
 
   mutating func addRefunds() throws(Fault) {
     // Refunds of an attempt that ended without money are those of its surplus charge.
-    guard known.state.isCaptured else { return }
+    guard payment.state.isCaptured else { return }
     let byID = outcome.refunds.isEmpty ? [:] : known.reversalsByID
     for refund in outcome.refunds {
       if let own = byID[refund.id] {

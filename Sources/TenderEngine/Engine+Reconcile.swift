@@ -18,9 +18,10 @@ extension Engine {
   func reconcile(
     _ payment: Payment,
     _ sequence: Int,
-    _ policy: Policy
+    _ policy: Policy,
+    _ request: RefundRequest = RefundRequest()
   ) throws(Fault) -> (payment: Payment, doneNow: Bool, outcome: Outcome?) {
-    var progress = Progress(payment, sequence, driver, interruption)
+    let progress = Progress(payment, sequence, driver, interruption)
     let recovery = provider.recovery(of: progress.operation, in: payment)
     if policy != .look, payment.isElsewhere, recovery == .undo { try approveTakeover(payment) }
     driver.say("finding_out")
@@ -53,56 +54,44 @@ extension Engine {
     }
     let why = why(finding, progress)
     guard policy != .look else { throw .stillUnknown(payment, progress.operation, why) }
-    let isSent = if case .byHand = recovery { policy == .resend } else { true }
-    let seen = isSent ? try lookedToFinish(progress) : progress.whole
-    guard seen[sequence]?.isUnknown == true else { return (seen, false, nil) }
-    progress = Progress(seen, sequence, driver, interruption)
-    let outcome = try finish(recovery, policy, progress, why)
+    try checkFinish(recovery, policy, progress, why)
+    var current = progress
+    let subject = progress.payment
+    if progress.operation.isReversal, subject.state.isCaptured, provider.traits.canLookUp,
+      provider.canLook(at: subject)
+    {
+      // What others did meanwhile can explain it, or forbid that it is sent again.
+      let seen = try looked(
+        at: payment,
+        progress.operation.parent.flatMap { payment[$0]?.id } ?? ""
+      )
+      guard seen[sequence]?.isUnknown == true else { return (seen, false, nil) }
+      if let forbidden = seen.subject(of: sequence).reversalForbidden(request) {
+        throw .leftUnknown(seen, progress.operation, forbidden.message)
+      }
+      current = Progress(seen, sequence, driver, interruption)
+    }
+    let outcome = try finish(recovery, current)
     let note = recovery == .undo ? "undone" : "sent again and done"
-    let known = try write(progress, note: note) { known throws(Fault) in
+    let known = try write(current, note: note) { known throws(Fault) in
       try driver.applied(outcome, .answer, known, sequence)
     }
     return (known, true, outcome)
   }
 
-  /// Looks at a payment whose refund is finished, as before any other refund. If the money went back meanwhile, the
-  /// refund is not sent again.
-  ///
-  /// Throws with effect unknown.
-  private func lookedToFinish(_ progress: Progress) throws(Fault) -> Payment {
-    let (whole, operation) = (progress.whole, progress.operation)
-    guard provider.traits.canLookUp, operation.isReversal, progress.payment.state.isCaptured,
-      provider.canLook(at: progress.payment)
-    else { return whole }
-    let handle = operation.parent.flatMap { whole[$0]?.id } ?? ""
-    let seen = try looked(at: whole, handle)
-    guard seen[progress.sequence]?.isUnknown == true else { return seen }
-    var request = RefundRequest()
-    // Its first run was sent despite the dispute, or before it.
-    request.isDespiteDispute = true
-    if let forbidden = seen.subject(of: progress.sequence).reversalForbidden(request) {
-      throw Fault.stillUnknown(seen, operation, forbidden.message)
-    }
-    return seen
-  }
-
-  /// Sends the same request again, or undoes it.
-  private func finish(
+  /// Checks that the same request may be sent again, or undone.
+  private func checkFinish(
     _ recovery: Recovery,
     _ policy: Policy,
     _ progress: Progress,
     _ why: String
-  ) throws(Fault) -> Outcome {
+  ) throws(Fault) {
     let (payment, operation) = (progress.payment, progress.operation)
     switch recovery {
     case .sameKey(let after):
       if let life = provider.traits.keyLife, clock.age(of: operation) >= life {
         let why = "its idempotency key is too old to be sent again, or a clock was wrong"
-        var fault = Fault.stillUnknown(payment, operation, why)
-        fault.hint =
-          "look for it at the provider; then: tender journal resolve \(payment.unknownReference) "
-          + "--as STATUS --reason TEXT"
-        throw fault
+        throw .leftUnknown(payment, operation, why)
       }
       guard progress.sinceSent >= after else {
         let left = (after - progress.sinceSent + 999) / 1000
@@ -111,10 +100,15 @@ extension Engine {
     case .undo: break
     case .byHand(let canResend):
       // During the late window the operation can still appear at the provider.
-      guard policy == .resend, canResend, timeToResend(progress.operation) == 0 else {
+      guard policy == .resend, canResend, timeToResend(operation) == 0 else {
         throw .stillUnknown(payment, operation, why)
       }
     }
+  }
+
+  /// Sends the same request again, or undoes it.
+  private func finish(_ recovery: Recovery, _ progress: Progress) throws(Fault) -> Outcome {
+    let operation = progress.operation
     let outcome: Outcome
     do throws(Fault) {
       outcome =
@@ -265,6 +259,19 @@ extension Fault {
       unknown.hint = fault.hint
     }
     return unknown
+  }
+
+  /// The result is unknown, and the operation is not sent again. A person decides.
+  fileprivate static func leftUnknown(
+    _ payment: Payment,
+    _ operation: Operation,
+    _ why: String
+  ) -> Fault {
+    var fault = stillUnknown(payment, operation, why)
+    fault.hint =
+      "look for it at the provider; then: tender journal resolve \(payment.unknownReference) "
+      + "--as STATUS --reason TEXT"
+    return fault
   }
 
   fileprivate static func stillUnknown(

@@ -98,7 +98,11 @@ package struct Report: Sendable, Priced {
         .cancelled,
         code: status == .revoked ? "mandate_revoked" : "payment_cancelled",
         status == .revoked ? "the mandate was revoked" : "the payment was cancelled",
-        hint: status == .revoked ? nil : "to try again, add --new-attempt to the same command"
+        hint: status == .revoked
+          ? nil
+          : state.isCaptured
+            ? "to charge again, use a new reference"
+            : "to try again, add --new-attempt to the same command"
       )
     }
   }

@@ -163,7 +163,11 @@ extension TrueLayerProvider {
         )
       }
     }
-    guard !refunds.isEmpty else { return }
+    // An entry does not name its payment. A list without a refund that the journal has is old, or that of
+    // another payment.
+    guard !refunds.isEmpty, Set(query.refunds).isSubset(of: refunds.compactMap(\.id)) else {
+      return
+    }
     outcome.refunds = refunds.compactMap(\.seen)
     outcome.refundedAmount = refunds.filter(\.isExecuted).reduce(0) { $0 + ($1.amount ?? 0) }
     outcome.details["refunds"] = .array(refunds.map { .object($0.members) })

@@ -26,7 +26,7 @@ import Testing
       #expect(strange.status == 2, "\(strange.errors)")
       #expect(
         strange.errorRecord["error"]?["message"]
-          == "'R1' is not a refund of 'A' that was made elsewhere"
+          == "'R1' is not a refund of 'A' that was made elsewhere, and that counts now; nothing was sent"
       )
     }
     let part = try Self.run(binary, "refund A --amount 2 --despite-dispute --json")

@@ -30,9 +30,15 @@ final class HistoryRun {
   /// The duration of a command, in microseconds.
   private let usual: Int
   private(set) var problems: [String] = []
-  private var count = (commands: 0, killed: 0, struck: 0, pairs: 0, unknown: 0, apart: 0, double: 0)
+  private var count = (
+    commands: 0, killed: 0, struck: 0, pairs: 0, unknown: 0, apart: 0, double: 0, beside: 0
+  )
   /// Whether a killed command may have left a request that its simulator still executes.
   private var isUnderWay = false
+  /// A second home with another journal, at a provider that can be looked at; nil for a fleet.
+  private let other: Binary?
+  /// Whether the other journal gave money back. The first one knows that after a look.
+  private var isBeside = false
   /// The log of the current reference.
   private var said: [String] = []
 
@@ -42,11 +48,18 @@ final class HistoryRun {
     self.books = books
     seed = Works.setting("TENDER_KILL_SEED", Int.random(in: 1..<1_000_000))
     random = Seeded(seed)
+    let isShared = machines[0].variables["TENDER_JOURNAL"] != nil
+    var other = isShared || shelf.name == "toro" ? nil : try Binary()
+    other?.program = machines[0].program
+    other?.variables = machines[0].variables
+    self.other = other
     usual = KillTests.usualTime(machines[0]) { number in
       var draws = Seeded(number)
       return shelf.first(&draws, "USUAL\(number)") + Self.common(shelf)
     }
   }
+
+  deinit { other?.remove() }
 
   private static func common(_ shelf: Shelf) -> [String] {
     ["--provider", shelf.name, "--json", "--no-input"]
@@ -58,13 +71,13 @@ final class HistoryRun {
     print(
       "\(shelf.name)\(strike == nil ? "" : ", database struck"): \(histories) histories, \(count.commands) commands, \(count.killed) killed, "
         + "\(count.struck) struck, \(count.pairs) pairs at once, \(count.unknown) unknown in the end, "
-        + "\(count.apart) with --finish, \(count.double) of them doubled, "
+        + "\(count.apart) with --finish, \(count.double) of them doubled, \(count.beside) refunds by another journal, "
         + "\(problems.count) contradictions (seed \(seed))"
     )
   }
 
   private func history(_ reference: String, _ strike: (() throws -> Void)?) throws {
-    said = []
+    (said, isBeside) = ([], false)
     // A request that only `--finish` repeats may then take effect twice. Such histories are counted
     // separately.
     let isApart = shelf.isKeyless && random.below(6) == 0
@@ -75,6 +88,7 @@ final class HistoryRun {
       var words = first
       if step > 0, random.below(8) > 0 { words = shelf.later(&random, reference) }
       if isApart, random.below(4) == 0 { words = Self.finish(reference) }
+      if step > 0, !isApart, random.below(5) == 0 { try refundBeside(reference) }
       if step == moment, let strike {
         try pair(words, shelf.later(&random, reference), strike)
       } else {
@@ -82,6 +96,19 @@ final class HistoryRun {
       }
     }
     try end(reference, isApart: isApart)
+  }
+
+  /// Gives money back by the id, as another journal does. The portal would do the same.
+  private func refundBeside(_ reference: String) throws {
+    let shown = try machines[0].run(words(["journal", "show", reference]))
+    guard let other, let id = shown.record.text("id") else { return }
+    let before = try shelf.money(books, reference)
+    let command = random.below(4) == 0 ? ["cancel", id] : ["refund", id, "--amount", "0.31"]
+    let result = try other.run(words(command))
+    guard try shelf.money(books, reference).kept < before.kept else { return }
+    isBeside = true
+    count.beside += 1
+    said.append("elsewhere, \(command[0])= \(result.status)")
   }
 
   private static func finish(_ reference: String) -> [String] {
@@ -164,7 +191,12 @@ final class HistoryRun {
     if fault?["effect"] == "none", hasMoved {
       tell("says that nothing happened: \(before); then \(after)", reference)
     }
-    guard result.record.text("reference") == reference else { return }
+    let isReversal = ["refund", "cancel"].contains(command[0])
+    if isBeside, isReversal, after.kept < before.kept {
+      tell("gives money back beside another journal: \(before); then \(after)", reference)
+    }
+    // Without a look, the journal does not know what another one did.
+    guard result.record.text("reference") == reference, !isBeside else { return }
     let shown = Shown(result.record)
     if !shown.isUnknown, shown.kept != after.kept { tell("\(shown), books: \(after)", reference) }
   }

@@ -82,40 +82,35 @@ import Testing
     #expect(try binary.run("journal", "export").output == "")
     let state = binary.home.appending(path: ".local/state/tender")
     #expect(!FileManager.default.fileExists(atPath: state.appending(path: "journal.db").path))
-    let early = ["--sim-clock", "2020-01-01T00:00:00Z"]
-    _ = try binary.run(Self.pay + ["DONE"] + early)
-    _ = try binary.run(Self.pay + ["HELD", "--confirmation"] + early)
+    _ = try binary.run(Self.pay + ["DONE"])
+    _ = try binary.run(Self.pay + ["HELD", "--confirmation"])
     let records = try binary.run("journal", "export").records
     #expect(records.map { $0.text("reference") } == ["HELD", "DONE"])
     #expect(records[1]["history"]?.array?.first?.object?.text("note") == "opened")
-    // A time in the future would delete a payment of today, and nothing would remember it.
-    let future = try binary.run("journal", "prune", "--before", "2999-01-01", "--yes")
-    #expect(future.status == 2)
-    #expect(try binary.run("journal", "show", "DONE").status == 0)
-    // A payment of the last 24 hours asks.
-    let (paid, since) = (Date(timeIntervalSinceNow: -3600), Date(timeIntervalSinceNow: -1800))
-    let recent = ["--sim-clock", paid.formatted(.iso8601)]
-    #expect(try binary.run(Self.pay + ["RECENT"] + recent).status == 0)
-    let unasked = try binary.run(
-      "journal",
-      "prune",
-      "--before",
-      since.formatted(.iso8601),
-      "--no-input"
-    )
+    let now = Date.now.ISO8601Format(.init(includingFractionalSeconds: true))
+    let would = try binary.run("journal", "prune", "--before", now, "--dry-run")
+    #expect(would.errorRecord.text("text") == "1 payment would be deleted")
+    // The same command would pay a deleted payment of today again.
+    let unasked = try binary.run("journal", "prune", "--before", now, "--no-input")
     #expect(unasked.status == 17)
     #expect(unasked.errorRecord["error"]?["code"] == "prune_not_confirmed")
-    let prune = ["journal", "prune", "--before", "2021-01-01"]
-    let would = try binary.run(prune + ["--dry-run"])
-    #expect(would.errorRecord.text("text") == "1 payment would be deleted", "\(would.errors)")
-    let pruned = try binary.run(prune + ["--yes"])
+    #expect(try binary.run(Self.pay + ["DONE"]).record["replayed"] == true)
+    let pruned = try binary.run("journal", "prune", "--before", now, "--yes")
     #expect(pruned.status == 0)
     #expect(pruned.errorRecord.text("text") == "1 payment deleted")
     #expect(try binary.run("journal", "show", "DONE").status == 5)
+    // The reference stays used, and the provider still has the payment.
     let again = try binary.run(Self.pay + ["DONE"])
-    #expect(again.status == 6)
-    #expect(again.errorRecord["error"]?["code"] == "reference_pruned")
-    #expect(try binary.run(["confirm", "HELD"] + early).status == 0)
+    #expect(again.status == 6 && again.errorRecord["error"]?["code"] == "reference_pruned")
+    let status = try binary.run("payment-status", "DONE", "--json")
+    #expect(status.status == 0 && status.record["status"] == "succeeded")
+    #expect(
+      status.errorRecord["text"]
+        == "journal prune deleted 'DONE' from this journal: its reference cannot be used again"
+    )
+    let future = try binary.run("journal", "prune", "--before", "2999-01-01", "--yes", "--json")
+    #expect(future.status == 2 && future.errorRecord["error"]?["code"] == "bad_value")
+    #expect(try binary.run("confirm", "HELD").status == 0)
   }
 
   @Test func `sends nothing where the journal cannot be written`() throws {

@@ -638,7 +638,7 @@ import Testing
     #expect(
       try till.resume(finish: true, resend: true) == "partially_refunded, refund 1: succeeded"
     )
-    #expect(till.provider.heard() == ["look refund 1 300", "again refund 1 300"])
+    #expect(till.provider.heard() == ["look refund 1 300", "look up", "again refund 1 300"])
   }
 
   /// The bank returns the amount that had not been voided.

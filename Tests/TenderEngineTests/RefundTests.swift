@@ -143,7 +143,7 @@ import Testing
     #expect(key != nil)
     _ = till.provider.heard()
     #expect(try till.refund(300) == "partially_refunded, refund 1: succeeded")
-    #expect(till.provider.heard() == ["look refund 1 300", "again refund 1 300"])
+    #expect(till.provider.heard() == ["look refund 1 300", "look up", "again refund 1 300"])
     #expect(try till.payment()?.reversals.map(\.key) == [key])
     #expect(try left(till) == [300, 0, 700])
   }

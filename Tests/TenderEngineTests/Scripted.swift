@@ -226,13 +226,18 @@ final class Said: Sendable {
 struct Till<Asked: Provider> {
   let provider: Asked
   let journal: any Journal
-  let clock = ManualClock()
+  let clock: ManualClock
   let heard = Said()
   var lateWindow = 0
 
-  init(_ provider: Asked, journal: any Journal = MemoryJournal()) {
+  init(
+    _ provider: Asked,
+    journal: any Journal = MemoryJournal(),
+    clock: ManualClock = ManualClock()
+  ) {
     self.provider = provider
     self.journal = journal
+    self.clock = clock
   }
 
   var engine: Engine {
@@ -282,7 +287,9 @@ struct Till<Asked: Provider> {
     hold: Bool = false,
     newAttempt: Bool = false,
     key: String? = nil,
-    card: (number: String, expiration: String)? = nil
+    card: (number: String, expiration: String)? = nil,
+    looksFirst: Bool = false,
+    despite: Set<String> = []
   ) throws -> String {
     guard let currency = Currency(code: "USD") else { return "" }
     var order = TestOrder(
@@ -306,7 +313,12 @@ struct Till<Asked: Provider> {
     return words { () throws(Fault) in
       try engine.execute(
         .placed(asked),
-        Engine.Options(newAttempt: newAttempt, idempotencyKey: key)
+        Engine.Options(
+          newAttempt: newAttempt,
+          idempotencyKey: key,
+          looksFirst: looksFirst,
+          despitePayments: despite
+        )
       )
     }
   }

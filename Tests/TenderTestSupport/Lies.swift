@@ -3,14 +3,14 @@ import TenderModel
 /// Answers with one changed member.
 ///
 /// The new value may have another type, or be negative, huge, empty, missing, repeated or another payment's.
-/// It is never another of the provider's values for the same member. A well-formed answer that names its
-/// operation is evidence, so such a lie would be believed.
+/// It is never another of the provider's values for the same member, nor another id in a list. A well-formed
+/// answer that names its operation is evidence, so such a lie would be believed.
 package enum Lies {
   /// A JSON answer with one changed member. Anything else stays as it was.
   package static func json(_ body: [UInt8], _ random: inout Seeded) -> [UInt8] {
     guard let whole = JSONReader.read(body) else { return body }
     var left = random.below(max(1, count(whole)))
-    return Array(JSONWriter.text(changed(whole, "", &left, &random) ?? .null).utf8)
+    return Array(JSONWriter.text(changed(whole, &left, &random) ?? .null).utf8)
   }
 
   /// An XML answer with the text of one element changed.
@@ -37,7 +37,7 @@ package enum Lies {
 
   private static func changed(
     _ value: JSON,
-    _ name: String,
+    isListed: Bool = false,
     _ left: inout Int,
     _ random: inout Seeded
   ) -> JSON? {
@@ -48,12 +48,13 @@ package enum Lies {
         left -= 1
         next[member.key] =
           left == -1
-          ? another(member.value, member.key, &random)
-          : changed(member.value, member.key, &left, &random)
+          ? isListed && member.key == "id"
+            ? member.value : another(member.value, member.key, &random)
+          : changed(member.value, &left, &random)
       }
       return .object(next)
     case .array(let elements):
-      return .array(elements.compactMap { changed($0, name, &left, &random) })
+      return .array(elements.compactMap { changed($0, isListed: true, &left, &random) })
     default: return value
     }
   }

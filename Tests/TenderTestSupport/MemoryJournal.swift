@@ -18,6 +18,14 @@ package final class MemoryJournal: Journal {
 
   package init() {}
 
+  /// Returns a copy, as a backup is one.
+  package func copy() -> MemoryJournal {
+    let copy = MemoryJournal()
+    let state = state.withLock { $0 }
+    copy.state.withLock { ($0, $0.locks) = (state, []) }
+    return copy
+  }
+
   /// A reference in use. Its release frees the name.
   private final class Held: ReferenceLock {
     let journal: MemoryJournal

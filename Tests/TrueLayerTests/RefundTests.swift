@@ -304,7 +304,7 @@ import TrueLayer
 
   /// One refusal is one answer, so the payment is looked at before another refund is sent.
   @Test(arguments: [400, 403, 422])
-  func `a refund behind one that was made and refused waits for that one`(_ status: Int) throws {
+  func `a refund behind one that was made and refused counts that one`(_ status: Int) throws {
     let shop = try Shop()
     let engine = try shop.world.engine(change: FlowTests.bank) { MadeAndRefused($0, status) }
     let refused = #expect(throws: Fault.self) {

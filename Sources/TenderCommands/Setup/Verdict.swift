@@ -194,7 +194,8 @@ struct Verdict {
 
   /// The last refund, if the provider refused or took it back after its command had ended.
   private var failedRefund: Operation? {
-    guard let last = payment?.reversals.last, last.kind == .refund,
+    guard let last = payment?.reversals.last, last.kind == .refund, last.source == nil,
+      last.ownReference == nil,
       [.declined, .cancelled, .expired, .returned].contains(last.state.name)
     else { return nil }
     return last
