@@ -40,6 +40,20 @@ extension Payment {
     )
   }
 
+  /// Throws `conflict` if a handle is the id of a refund or void. A command that changes a payment would change the
+  /// whole payment.
+  func checkPayment(_ handle: String) throws(Fault) {
+    guard let named = operation(named: handle), named.isReversal, cardRefund(named: handle) == nil
+    else { return }
+    throw conflict(
+      code: "not_a_payment",
+      "\(handle.quotedForMessage) is the id of a \(named.kind.rawValue) of \(text(of: named)) of \(name), and "
+        + "not of a payment; nothing was sent",
+      hint:
+        "to look at it: tender payment-status \(shellReference); \(shellReference) names the payment"
+    )
+  }
+
   /// The commands that can follow in the payment's current state.
   private var nextStep: String {
     switch state.status {
@@ -120,11 +134,14 @@ extension Payment {
   }
 
   var notCaptured: Fault {
-    conflict(
+    var fault = conflict(
       code: "nothing_to_refund",
       "\(name) is held, not captured: a hold cannot be refunded in part",
       hint: "to release the whole amount: tender cancel \(shellReference)"
     )
+    // Others can have captured it.
+    fault.cause = .observed
+    return fault
   }
 
   func wasPaid(in paid: Currency) -> Fault {
@@ -177,7 +194,7 @@ extension Payment {
       code: "refund_needs_name",
       "\(name) already has a refund of "
         + unnamedRefunds.map(text(of:)).joined(separator: " and of ") + "; nothing was sent",
-      hint: "for a further refund: tender refund \(shellReference) --amount "
+      hint: "for a further refund: tender refund \(shellLookUp) --amount "
         + "\(request.amount?.decimalText ?? "AMOUNT") --refund-reference NAME"
     )
   }

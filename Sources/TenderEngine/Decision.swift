@@ -137,7 +137,9 @@ extension Decision {
         operation.kind == .capture && [.succeeded, .processing].contains(operation.state.name)
       }
       let paid = done ?? attempt
-      let isSame = amount == nil || amount == paid.effectiveAmount
+      // Others can have captured a part of it.
+      let isWhole = paid.source == nil || paid.effectiveAmount >= state.authorized
+      let isSame = amount == nil && isWhole || amount == paid.effectiveAmount
       return isSame ? .replay(paid.sequence) : .refuse(payment.captureDiffers(paid))
     }
     guard traits.hasPayerFlow, attempt.state.name != .failed else {
@@ -189,7 +191,8 @@ extension Decision {
       let done = payment.followers.last { operation in
         operation.state.name == .succeeded && [.void, .revoke].contains(operation.kind)
       }
-      return done.map { .replay($0.sequence) } ?? .refuse(payment.nothingToCancel)
+      // Others can have cancelled it. The same command twice ends alike.
+      return .replay((done ?? attempt).sequence)
     }
     if payment.kind == .mandate {
       let isThere = [.succeeded, .waiting, .processing].contains(attempt.state.name)

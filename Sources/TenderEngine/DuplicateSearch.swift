@@ -19,7 +19,10 @@ package struct DuplicateSearch {
   package init(within span: Int) { self.span = span }
 
   /// Adds a payment that is not newer than the one before. Returns the groups that are now complete.
+  ///
+  /// A payment with another charge under its reference is a group of its own.
   package mutating func add(_ payment: Payment) -> [[Payment]] {
+    if payment.state.surplus > 0 { return [[payment]] }
     guard payment.mayHoldMoney, let amount = payment.state.amount else { return [] }
     let place = "\(payment.env.rawValue) \(amount) \(payment.currency?.code ?? "")"
     let keys = payment.payers.map { "\(place) \($0)" }

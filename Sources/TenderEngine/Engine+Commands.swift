@@ -85,6 +85,7 @@ extension Engine {
     _ options: Options = Options()
   ) throws(Fault) -> CheckedOrder {
     if let placed = order.placed { try provider.check(placed) }
+    if order.placed == nil { try found?.checkPayment(handle) }
     // A surplus charge can be given back by its id, and by nothing else.
     if order.reversal == nil || found?.surplus(named: handle) == nil {
       try found?.checkNewest(handle)

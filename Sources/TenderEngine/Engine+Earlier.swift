@@ -10,6 +10,15 @@ extension Engine {
     return record
   }
 
+  /// Updates the original payment of such a record. The next command on the original does it too.
+  func followOriginal(of record: Payment) {
+    guard let reference = record.original, let lock = try? hold(reference),
+      let found = try? journal.payment(key(reference))
+    else { return }
+    defer { withExtendedLifetime(lock) {} }
+    _ = try? followed(found)
+  }
+
   /// Returns a payment whose open refunds have the results of their own records. Writes it if one changed.
   func followed(_ payment: Payment) throws(Fault) -> Payment {
     var followed = payment
@@ -18,15 +27,19 @@ extension Engine {
       try followed.change(operation.sequence) { $0.id = nil }
     }
     var changed: Int?
-    for open in payment.operations where [.prepared, .sent, .processing].contains(open.state.name) {
+    for open in payment.operations
+    where [.prepared, .sent, .processing, .succeeded].contains(open.state.name) {
       guard let record = try record(of: open), let attempt = record.attempt else { continue }
       let isUndone = record.state.status == .cancelled
-      let next = isUndone ? Operation.State.cancelled : attempt.state.kept
+      let isDone = open.state.name == .succeeded
+      guard !isDone || isUndone else { continue }
+      let next = isUndone ? (isDone ? Operation.State.returned : .cancelled) : attempt.state.kept
       guard next.name != open.state.name, next != .prepared else { continue }
       let event: Operation.Event =
         switch next.name {
         case .failed: open.state == .processing ? .resolve : .fail
         case .sent: .send
+        case .returned: .observe
         default: .answer
         }
       try followed.move(open.sequence, event, to: next, at: clock.now) { operation in

@@ -50,7 +50,11 @@ extension Engine {
       case (.replay(let sequence), let known?):
         try checkKey(checked.options.idempotencyKey, of: known, sequence)
         let own = finished?.sequence == sequence ? finished : nil
-        let report = Report(known, known[sequence], replayed: own?.isNew != true)
+        let report = Report(
+          known.subject(of: sequence),
+          known[sequence],
+          replayed: own?.isNew != true
+        )
         return own?.outcome.map(report.showing) ?? report
       case (.proceed(let sequence), let known?):
         if let lack = checked.lack { throw lack }
@@ -178,11 +182,6 @@ extension Engine {
       payment.createdAt = draft.createdAt
       placed.describe(&payment)
     }
-    let accepted = checked.order.reversal?.despiteRefunds ?? []
-    for seen in payment.operations
-    where seen.source == .lookup && seen.isReversal && accepted.contains(seen.handle) {
-      try payment.change(seen.sequence) { $0.source = .operator }
-    }
     append(draft, to: &payment, own: checked.options.idempotencyKey)
     return payment
   }
@@ -223,13 +222,15 @@ extension Engine {
       try journal.conclude(&done, progress.sequence, note: note, isLast: true)
     }
     say(done, progress)
-    return Report(done, done[progress.sequence], replayed: false).showing(outcome)
+    return Report(done.subject(of: progress.sequence), done[progress.sequence], replayed: false)
+      .showing(outcome)
   }
 
   /// Announces the payment's status after its write.
   func say(_ payment: Payment, _ progress: Progress) {
     driver.say(payment.state.status.rawValue)
     progress.sayAll(isOutcome: true)
+    followOriginal(of: payment)
   }
 
   /// Looks once, before an outcome is reported as unknown; nil if the look decides nothing.

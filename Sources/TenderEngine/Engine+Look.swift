@@ -73,6 +73,7 @@ extension Engine {
     _ checked: CheckedOrder
   ) throws(Fault) {
     guard checked.options.looksFirst else { return }
+    if known == nil, try journal.isPruned(key(reference)) { throw .referencePruned(reference) }
     var query = LookUp(reference: reference)
     query.others = checked.options.despitePayments.sorted()
     query.others += known?.operations.compactMap(\.id) ?? []
@@ -134,8 +135,11 @@ extension Fault {
       "reference_at_provider",
       "\(provider.text) already has \(id)\(amount) under reference \(reference.quotedForMessage)\(made), "
         + "which is \(status), and this journal does not have it; nothing was sent",
-      "to record it as this payment: tender transact --provider \(provider.text) --payment-id "
-        + "\(id.shellQuoted) \(reference.text.shellOption("reference")); to charge all the same, add "
+      (found.status == .requiresConfirmation
+        ? "a hold cannot be recorded here: end it at \(provider.text)"
+        : "to record it as this payment: tender transact --provider \(provider.text) --payment-id "
+          + "\(id.shellQuoted) \(reference.text.shellOption("reference"))")
+        + "; to charge all the same, add "
         + "\(id.shellOption("despite-payment")) to the same command"
     )
     fault.again = .operator

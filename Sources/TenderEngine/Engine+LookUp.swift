@@ -79,7 +79,9 @@ extension Engine {
     query.reference =
       query.id == nil ? known.providerReference ?? known.reference : known.providerReference
     query.refunds = known.reversals.filter { $0.kind == .refund }.compactMap(\.id)
-    query.refunded = known.state.refunded + known.state.refunding
+    // A sum without operations is one of version 0.2.0, or of a payment made elsewhere.
+    let own = PaymentState(known.operations, Observed())
+    query.refunded = own.refunded + own.refunding
     query.amount = known.state.amount
     query.isKnown = true
     query.hasConsent = known.attempt?.hasConsent ?? false

@@ -243,6 +243,7 @@ private struct Fold {
   mutating func addRefunds() throws(Fault) {
     // Refunds of an attempt that ended without money are those of its surplus charge.
     guard payment.state.isCaptured else { return }
+    if outcome.refunds.contains(where: { !$0.isVoid }) { try dropUnnamed() }
     let byID = outcome.refunds.isEmpty ? [:] : known.reversalsByID
     for refund in outcome.refunds {
       if let own = byID[refund.id] {
@@ -270,6 +271,16 @@ private struct Fold {
     guard sum <= own.captured else { return }
     let extra = sum - own.refunded - own.refunding
     if extra > 0 { try explain(extra, nil) }
+  }
+
+  /// Takes back refunds that are known by their sum alone, because a list names each of them.
+  private mutating func dropUnnamed() throws(Fault) {
+    for unnamed in known.reversals
+    where unnamed.source != nil && unnamed.id == nil && unnamed.kind == .refund
+      && unnamed.state.name == .succeeded
+    {
+      try payment.move(unnamed.sequence, .observe, to: .returned, at: now)
+    }
   }
 
   /// Returns the id of an own refund of an amount that a list lacks; nil without one. Another entry of that amount
@@ -300,8 +311,8 @@ private struct Fold {
       guard reversal.effectiveAmount == amount, reversal.id == nil else { return false }
       return switch reversal.state.name {
       case .sent, .failed: true
-      case .processing, .succeeded: reversal.source != nil && refund != nil
-      case .prepared, .waiting, .declined, .cancelled, .expired, .returned: false
+      case .processing: reversal.source != nil && refund != nil
+      case .succeeded, .prepared, .waiting, .declined, .cancelled, .expired, .returned: false
       }
     }
     guard let own else {

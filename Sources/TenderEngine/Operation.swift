@@ -61,8 +61,7 @@ package struct Operation: Sendable {
   package var preparation: Preparation?
   /// Whether its preparation is sealed under a key that this machine does not have.
   package var isSealed = false
-  /// How an operation that this journal did not send became known: `lookup`, or `operator` once a person has
-  /// accepted it. Nil for an operation of this journal.
+  /// How an operation that this journal did not send became known. Nil for an operation of this journal.
   package var source: Source?
   /// The sequence of the charge that a reversal is about, if that is not the current attempt. A void can also
   /// be about a refund with the card.

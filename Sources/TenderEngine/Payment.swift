@@ -259,9 +259,9 @@ package struct Payment: Sendable, Priced {
   /// The state of a dispute of its money, in the provider's words; nil without one.
   package var dispute: String? { operations.lazy.compactMap(\.dispute).first }
 
-  /// The refunds that others made and that no person has accepted yet.
+  /// The refunds that others made.
   package var refundsElsewhere: [Operation] {
-    reversals.filter { $0.source == .lookup && $0.isAlive }
+    reversals.filter { $0.source != nil && $0.isAlive }
   }
 
   /// The original payment of a refund that version 0.2.0 recorded as a payment.

@@ -23,7 +23,7 @@ package struct PaymentState: Sendable, Hashable {
   package private(set) var earlierCaptured = 0
   /// The part of it that went back to the payer.
   package private(set) var earlierReturned = 0
-  /// The part of `refunded` and `refunding` that others made and no person has accepted yet.
+  /// The part of `refunded` and `refunding` that others made.
   package private(set) var elsewhere = 0
   /// A dispute of the current attempt's money; nil without one.
   package private(set) var dispute: Dispute?
@@ -186,7 +186,7 @@ package struct PaymentState: Sendable, Hashable {
       refunded = min(captured, refunded + unnamed)
     }
     refunding = min(pending.minorUnits, captured - refunded)
-    elsewhere = unnamed + (parts + pending).filter { $0.source == .lookup }.minorUnits
+    elsewhere = unnamed + (parts + pending).filter { $0.source != nil }.minorUnits
     if elsewhere > 0 { warn("the provider says that more was refunded than this journal knows") }
   }
 

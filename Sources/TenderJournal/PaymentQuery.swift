@@ -23,9 +23,9 @@ struct PaymentQuery {
   /// The summed columns of a payment: charged, refunded, refunding, unknown.
   var sums: [String] {
     [
-      "coalesce(\(alias).captured, 0) + " + earlier(Self.charges),
+      "coalesce(\(alias).captured, 0) + \(earlier(Self.charges)) + \(beside(Self.surplus))",
       """
-      \(earlier(Self.returns)) + coalesce(\(alias).refunded, 0) + coalesce(\(alias).returned, 0)
+      \(earlier(Self.returns)) + \(beside(Self.givenBack)) + coalesce(\(alias).refunded, 0) + coalesce(\(alias).returned, 0)
       + CASE WHEN \(alias).status = 'cancelled' AND \(alias).captured > 0
       THEN \(alias).captured - \(alias).refunded ELSE 0 END
       """,
@@ -44,6 +44,33 @@ struct PaymentQuery {
     OR o.kind IN ('charge', 'capture') AND o.state = 'returned'
     OR o.kind = 'void' AND o.state = 'succeeded' AND c.sequence IS NOT NULL
     """
+
+  /// Surplus charges that took money.
+  private static let surplus = """
+    o.content IS NULL AND o.kind = 'charge' AND o.state IN ('processing', 'succeeded', 'returned')
+    """
+
+  /// What went back of surplus charges and of earlier attempts.
+  private static let givenBack = """
+    o.content IS NULL AND o.kind = 'charge' AND o.state = 'returned'
+    OR o.kind IN ('refund', 'void') AND o.state = 'succeeded' AND s.kind IN ('charge', 'authorize')
+    """
+
+  /// The amount of later operations that are not about the newest attempt and pass a test.
+  private func beside(_ test: String) -> String {
+    let operation = "\(schema)operation"
+    return """
+      coalesce((
+        SELECT sum(coalesce(o.approved, o.amount, 0)) FROM \(operation) o
+        LEFT JOIN \(operation) s ON s.payment = o.payment AND s.sequence = o.parent
+        WHERE o.payment = \(alias).row AND (o.source IS NOT NULL OR o.parent IS NOT NULL) AND (\(test))
+        AND o.sequence > (
+          SELECT max(newest.sequence) FROM \(operation) newest
+          WHERE newest.payment = \(alias).row AND newest.content IS NOT NULL
+        )
+      ), 0)
+      """
+  }
 
   /// The amount of the operations of earlier attempts that pass a test. Few payments have any.
   private func earlier(_ test: String) -> String {

@@ -56,9 +56,10 @@ import Testing
         == "partially_refunded, refund 2: succeeded"
     )
     #expect(try amounts(till) == [1000, 700, 0, 300])
-    // The provider's sum includes both, and nothing is news.
+    // The provider's sum includes both. Each further refund needs its own word.
     till.provider.shows(Self.seen(700))
-    #expect(try till.refund() == "refunded, refund 3: succeeded")
+    #expect(try till.refund() == "6 refunded_elsewhere")
+    #expect(try till.refund(despite: ["seen-2"]) == "refunded, refund 3: succeeded")
     #expect(try amounts(till) == [1000, 1000, 0, 0])
     // Another one stops the next refund again.
     let second = try RefundTests.paid()
