@@ -66,6 +66,7 @@ extension PayTheoryProvider {
     guard let found else { return .absent }
     var outcome = try charged(found, progress)
     outcome.charges = Transactions.charges(list)
+    if Transactions.isLive(found) { outcome.refundedAmount = try Transactions.refunded(found) }
     return .happened(outcome)
   }
 
@@ -277,7 +278,7 @@ extension PayTheoryProvider {
       found = try newest(of: list, query)
     }
     var outcome =
-      if let found { try lookedUp(found, query, graphQL) as Outcome? } else {
+      if let found { try lookedUp(found, query, graphQL, in: list) as Outcome? } else {
         try authorization(query, graphQL)
       }
     if query.isKnown { outcome?.charges = Transactions.charges(list) }
@@ -326,20 +327,21 @@ extension PayTheoryProvider {
   private func lookedUp(
     _ transaction: JSONObject,
     _ query: LookUp,
-    _ graphQL: GraphQL
+    _ graphQL: GraphQL,
+    in list: [JSONObject] = []
   ) throws(Fault) -> Outcome {
     var found = try chain(of: transaction, graphQL)
-    if query.isBeforeSend, Transactions.isLive(found.now) {
-      _ = try Transactions.refunded(found.now)
+    if query.isBeforeSend { try Transactions.checkWhole(found) }
+    let id = Transactions.id(found.now)
+    func isReversal(_ item: JSONObject) -> Bool {
+      item.text("parent_id") == id && !Transactions.isPayment(item) && Transactions.isLive(item)
     }
+    found.reversals = list.filter(isReversal)
     // The journal explains the sum in most cases.
     if query.isKnown, let sum = try? Transactions.refunded(found.now), sum > 0,
       found.refunded != query.refunded
     {
-      let id = Transactions.id(found.now)
-      found.reversals = try graphQL.transactions("parent_id", id, limit: 50).filter {
-        $0.text("parent_id") == id && !Transactions.isPayment($0) && Transactions.isLive($0)
-      }
+      found.reversals = try graphQL.transactions("parent_id", id, limit: 50).filter(isReversal)
     }
     var outcome = found.lookedUp
     if query.isKnown { outcome.id = query.id ?? outcome.id }
@@ -377,8 +379,8 @@ extension PayTheoryProvider {
   ) throws(Fault) -> JSONObject? {
     var declined: JSONObject?
     for item in list {
-      guard Transactions.isPayment(item), !query.others.contains(Transactions.id(item)),
-        try isOne(item)
+      let id = Transactions.id(item)
+      guard Transactions.isPayment(item), !id.isEmpty, !query.others.contains(id), try isOne(item)
       else { continue }
       // A transaction that took money comes before one that did not.
       guard Transactions.status(item) == .declined else { return item }

@@ -27,6 +27,7 @@ enum Transactions {
       body["service_fee"] = hasServiceFee(transaction) ? transaction["fees"] ?? 0 : 0
       outcome = Replies.complete(body, hasServiceFee: true)
       outcome.status = status(transaction)
+      outcome.isVoided = outcome.status == .cancelled
     }
     outcome.currency = currency(transaction)
     outcome.providerStatus = transaction.text("status")
@@ -116,6 +117,26 @@ enum Transactions {
       throw .unreadable("a payment without its refunded amount")
     }
     return amount
+  }
+
+  /// Checks that an answer has all that decides about a refund.
+  ///
+  /// Throws `provider_error`.
+  static func checkWhole(_ found: FoundPayment) throws(Fault) {
+    for transaction in found.chain {
+      guard isKnown(transaction), let whole = gross(transaction), whole >= 0,
+        currency(transaction) != nil
+      else { throw .unreadable("a payment without its status, amount or currency") }
+    }
+    guard isPayment(found.now), status(found.now) != .declined, status(found.now) != .cancelled
+    else {
+      return
+    }
+    let sum = try refunded(found.now)
+    let isRefunded = [.refunded, .partiallyRefunded].contains(status(found.now))
+    guard sum >= 0, sum <= gross(found.now) ?? 0, !isRefunded || sum > 0 else {
+      throw .unreadable("a payment whose refunded amount does not fit its status or amount")
+    }
   }
 
   private static func brand(_ method: JSON?) -> JSON {

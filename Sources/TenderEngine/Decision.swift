@@ -260,7 +260,10 @@ extension Decision {
       let void = payment.followers.last { $0.kind == .void && $0.state.name == .succeeded }
       let isWhole = request.amount == nil && request.name == nil
       guard let void, isWhole, attempt.kind == .authorize else {
-        return .refuse(payment.nothingToRefund)
+        var fault = payment.nothingToRefund
+        // The payer can have paid since.
+        if !traits.hasPayerFlow, attempt.state.name == .waiting { fault.cause = .observed }
+        return .refuse(fault)
       }
       return .replay(void.sequence)
     }

@@ -91,7 +91,7 @@ extension Fault {
   /// The fault of a look. A refusal of a question is no refusal of the command.
   fileprivate var ofLook: Fault {
     var fault = self
-    if kind == .conflict || kind == .rejected { fault.kind = .providerError }
+    if [.conflict, .rejected, .notFound].contains(kind) { fault.kind = .providerError }
     return fault
   }
 

@@ -83,6 +83,7 @@ extension Engine {
     let own = PaymentState(known.operations, Observed())
     query.refunded = own.refunded + own.refunding
     query.amount = known.state.amount
+    query.isPaid = known.attempt?.state.name == .succeeded && known.state.isCaptured
     query.isKnown = true
     query.hasConsent = known.attempt?.hasConsent ?? false
     query.inWordsOfAttempt = inWordsOfAttempt

@@ -27,12 +27,15 @@ extension Engine {
     return (fold.payment, fold.warning)
   }
 
-  /// Returns a payment with the other charges of an answer about one of its operations.
-  func withCharges(_ outcome: Outcome, _ known: Payment) throws(Fault) -> Payment {
-    guard !outcome.charges.isEmpty, !known.isEarlier else { return known }
-    var fold = Fold(known, outcome, provider: provider.name.text, at: clock.now)
-    try addCharges(to: &fold, known)
-    return fold.payment
+  /// Returns a payment with the answer of a look at one of its unknown operations: its result, and what happened to
+  /// it since.
+  func found(_ outcome: Outcome, of sequence: Int, _ known: Payment) throws(Fault) -> Payment {
+    guard known[sequence]?.isAttempt == true else {
+      return try driver.applied(outcome, .find, known, sequence)
+    }
+    var charged = outcome
+    if outcome.isVoided || outcome.state?.name == .returned { charged.status = .pending }
+    return try folded(outcome, into: driver.applied(charged, .find, known, sequence)).payment
   }
 
   /// Adds the charges that the provider has under the reference, and that were made for it.
@@ -175,10 +178,10 @@ private struct Fold {
     {
       try payment.change(attempt.sequence) { $0.id = id }
     }
-    if (payment[target.sequence] ?? target).dispute != outcome.dispute {
-      try payment.change(target.sequence) {
-        $0.result[Operation.dispute] = outcome.dispute?.json
-      }
+    // An answer without a dispute is an older one, and the end of a dispute stays.
+    let word = (payment[target.sequence] ?? target).dispute
+    if let said = outcome.dispute, said != word, !["WON", "LOST"].contains(word) {
+      try payment.change(target.sequence) { $0.result[Operation.dispute] = said.json }
     }
   }
 
@@ -188,8 +191,8 @@ private struct Fold {
     _ target: Operation
   ) throws(Fault) {
     let isOver = [.declined, .cancelled].contains(attempt.state.name)
-    if known.kind == .payment, attempt.kind != .refund, isOver, said.tookMoney {
-      return try addPaid(said, attempt)
+    if known.kind == .payment, attempt.kind != .refund, isOver, said.tookMoney || outcome.isVoided {
+      return try addPaid(outcome.isVoided ? .returned : said, attempt)
     }
     // This journal voided the payment itself. A look-up does not change that.
     if known.state.status.end == .cancelled { return }

@@ -40,7 +40,7 @@ extension Engine {
         try checkIsOnly(progress, recovery)
       }
       let known = try write(progress, note: "found out") { known throws(Fault) in
-        try withCharges(outcome, try driver.applied(outcome, .find, known, sequence))
+        try found(outcome, of: sequence, known)
       }
       return (known, false, outcome)
     case .refuted(let fault):

@@ -33,6 +33,8 @@ package struct Outcome: Sendable, Priced {
   package var captureID: String?
   /// Whether a reversal was a void: the provider had not settled the payment yet.
   package var isVoid = false
+  /// Whether it was charged and then voided: it took money, and gave it back.
+  package var isVoided = false
   /// Whether the charge is still processing, although a part of it was refunded.
   package var isProcessing = false
   /// The state of a dispute in the provider's words; nil without one.

@@ -227,6 +227,8 @@ package struct LookUp: Sendable, Hashable {
   package var refunded = 0
   /// The amount in the journal, in minor units.
   package var amount: Int?
+  /// Whether the journal has the payment as paid. An answer that says otherwise is an older one.
+  package var isPaid = false
   /// Whether the answer may change the journal.
   package var isKnown = false
   /// Whether a request that can move money follows, so that the answer must have all refunds and their sum.

@@ -63,8 +63,11 @@ package struct Report: Sendable, Priced {
     if payment.isEarlier, let number = attemptNumber {
       // Its advice would be about the newest attempt.
       fault?.hint = nil
+      let what =
+        payment.attempt?.source == nil
+        ? "attempt \(number) of" : "another charge under reference"
       note =
-        "this is attempt \(number) of \(payment.reference.quotedForMessage). For the newest attempt: "
+        "this is \(what) \(payment.reference.quotedForMessage). For the newest attempt: "
         + "tender payment-status \(payment.shellReference)"
     }
     if let operation, let reference = operation.ownReference, operation.state == .returned {

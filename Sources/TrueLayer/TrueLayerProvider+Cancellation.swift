@@ -134,8 +134,8 @@ extension TrueLayerProvider {
     _ resource: Resource,
     _ query: LookUp
   ) throws(Fault) {
-    guard resource.kind == .payment, resource.status == "settled",
-      context.configuration.hasClient,
+    let isPaid = resource.status == "settled" || query.isBeforeSend && query.isPaid
+    guard resource.kind == .payment, isPaid, context.configuration.hasClient,
       query.isBeforeSend || !query.refunds.isEmpty || client.usesClient(for: resource.id)
     else { return }
     let answer: Client.Answer
@@ -143,16 +143,22 @@ extension TrueLayerProvider {
       let path = Paths.resource(.payment, resource.id) + "/refunds"
       answer = try client.get(path, .client(Scopes.payments))
     } catch {
-      // Not every account may list refunds. Then only the payment's own members count.
-      guard error.kind == .notFound || error.kind == .auth || error.kind == .rejected else {
+      // Not every account may list refunds. Then only the payment's own members are shown.
+      guard !query.isBeforeSend, [.notFound, .auth, .rejected].contains(error.kind) else {
         throw error
       }
       return
     }
     // The same command refunds again after a failed refund, so an entry must name itself completely.
+    let items = answer.body["items"]?.array?.map { BankRefund($0.object ?? [:]) }
+    func isWhole(_ refund: BankRefund) -> Bool {
+      refund.id != nil && (refund.amount ?? -1) >= 0 && refund.currency == resource.currency
+    }
+    guard !query.isBeforeSend || items?.allSatisfy(isWhole) == true else {
+      throw .unexpectedBehaviour("a list of refunds that cannot be read", traceID: answer.traceID)
+    }
     var refunds: [BankRefund] = []
-    for refund in (answer.body["items"]?.array?.compactMap(\.object) ?? []).map(BankRefund.init)
-    where (refund.amount ?? -1) >= 0 && refund.currency == resource.currency {
+    for refund in items ?? [] where isWhole(refund) {
       // A refund that is listed twice is one refund.
       let same = refunds.first { $0.id != nil && $0.id == refund.id }
       if same == nil { refunds.append(refund) }
@@ -165,9 +171,13 @@ extension TrueLayerProvider {
     }
     // An entry does not name its payment. A list without a refund that the journal has is old, or that of
     // another payment.
-    guard !refunds.isEmpty, Set(query.refunds).isSubset(of: refunds.compactMap(\.id)) else {
+    guard Set(query.refunds).isSubset(of: refunds.compactMap(\.id)) else {
+      guard !query.isBeforeSend else {
+        throw .unexpectedBehaviour("a list that lacks a refund", traceID: answer.traceID)
+      }
       return
     }
+    if refunds.isEmpty { return }
     outcome.refunds = refunds.compactMap(\.seen)
     outcome.refundedAmount = refunds.filter(\.isExecuted).reduce(0) { $0 + ($1.amount ?? 0) }
     outcome.details["refunds"] = .array(refunds.map { .object($0.members) })

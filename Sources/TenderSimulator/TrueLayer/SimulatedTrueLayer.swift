@@ -122,14 +122,14 @@ package struct SimulatedTrueLayer: SimulatedProvider {
         payout changes the payout
         """,
       rows: """
-        http-401,http-403 - return accounts sweeping payout 0 refunds 4 bank-token create start selection consent form \
+        http-401,http-403 - return accounts sweeping payout 4 refunds bank-token create start selection consent form \
         bank-cancel revoke refund 9 status
-        http-404 - return accounts sweeping payout 11 bank-token start selection consent form bank-cancel revoke refund \
+        http-404 - return accounts sweeping payout 11 refunds bank-token start selection consent form bank-cancel revoke refund \
         5 create \
-        9 status refunds
+        9 status
         http-409 - return accounts sweeping payout 11 refunds bank-token 6 create start selection consent form \
         revoke refund 8 bank-cancel 9 status
-        http-422 - return accounts sweeping payout 0 refunds 11 bank-token 6 create start selection consent form \
+        http-422 - return accounts sweeping payout 11 refunds bank-token 6 create start selection consent form \
         bank-cancel revoke refund 9 status
         http-429 - return accounts sweeping payout 11 refunds bank-token create start selection consent form bank-cancel revoke \
         refund 9 status
