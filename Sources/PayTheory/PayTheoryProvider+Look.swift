@@ -66,7 +66,9 @@ extension PayTheoryProvider {
     guard let found else { return .absent }
     var outcome = try charged(found, progress)
     outcome.charges = Transactions.charges(list)
-    if Transactions.isLive(found) { outcome.refundedAmount = try Transactions.refunded(found) }
+    if [.refunded, .partiallyRefunded].contains(Transactions.status(found)) {
+      outcome.refundedAmount = try Transactions.refunded(found)
+    }
     return .happened(outcome)
   }
 

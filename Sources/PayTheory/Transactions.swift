@@ -77,7 +77,8 @@ enum Transactions {
   /// Returns the charges in a list, without replacements, refunds and returns.
   static func charges(_ list: [JSONObject]) -> [Outcome.SeenCharge] {
     list.compactMap { item in
-      guard isPayment(item), isKnown(item), item.text("parent_id")?.isEmpty ?? true,
+      guard isPayment(item), isKnown(item), !id(item).isEmpty,
+        item.text("parent_id")?.isEmpty ?? true,
         let amount = gross(item), let state = payment(item).state
       else { return nil }
       return Outcome.SeenCharge(

@@ -311,11 +311,13 @@ private struct Fold {
     let result = refund?.result ?? [:]
     // A failed refund has the id of its own refusal, if any. An unknown one has none.
     let own = payment.reversals.first { reversal in
-      guard reversal.effectiveAmount == amount, reversal.id == nil else { return false }
+      guard reversal.effectiveAmount == amount, reversal.id == nil,
+        reversal.kind == .refund || refund?.isVoid == true
+      else { return false }
       return switch reversal.state.name {
       case .sent, .failed: true
-      case .processing: reversal.source != nil && refund != nil
-      case .succeeded, .prepared, .waiting, .declined, .cancelled, .expired, .returned: false
+      case .processing, .succeeded: refund != nil
+      case .prepared, .waiting, .declined, .cancelled, .expired, .returned: false
       }
     }
     guard let own else {

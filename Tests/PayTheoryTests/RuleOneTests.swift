@@ -82,11 +82,11 @@ import Testing
       0 6 provider_differs, requires_confirmation 0/0: other-amount other-currency other-reference
       1 0, cancelled 0/0 released 1000 surplus 700: second-charge
       1 9 outcome_unknown, succeeded 1000/0 refunding 1000 unknown: captured
-      0 0, cancelled 0/0, then 0 6 nothing_to_cancel, cancelled 0/0: released
       0 6 nothing_to_cancel, expired 0/0: expired
       0 11 no_answer, requires_confirmation 0/0: no-answer
       0 11 graphql_unclear, requires_confirmation 0/0: 500 unreadable
       0 11 graphql_unavailable, requires_confirmation 0/0: 429
+      0 0, cancelled 0/0: released
       -: others
     stop
       -: every
@@ -117,21 +117,23 @@ import Testing
       0 11 graphql_unavailable, requires_confirmation 0/0: 429
       -: others
     transact
-      1 0, succeeded 1000/0: recorded declined voided other-reference absent
+      1 0, succeeded 1000/0: recorded declined voided other-reference absent other-currency
       0 0, pending 1000/0: pending
-      0 0, succeeded 1000/0: settled part-refunded refunded refunding inquiry disputed arbitration lost won
-      0 0, succeeded 1000/0: other-dispute other-currency lower-currency other-id
+      0 0, succeeded 1000/0: settled inquiry disputed arbitration lost won
+      0 0, succeeded 1000/0: other-dispute lower-currency other-id
       0 0, returned 1000/0 returned 1000: returned
       0 6 attempt_paid, failed 0/0 surplus 1100: other-amount
       0 0, succeeded 1000/0 surplus 700: second-charge
       0 11 no_answer, failed 0/0: no-answer
       0 11 graphql_unclear, failed 0/0: 500 unreadable
       0 11 graphql_unavailable, failed 0/0: 429
+      0 0, partially_refunded 1000/300 elsewhere 300: part-refunded refunding
+      0 0, refunded 1000/1000 elsewhere 1000: refunded
       -: others
     new-attempt
-      1 0, succeeded 1000/0: recorded declined voided lower-currency other-id absent
+      1 0, succeeded 1000/0: recorded declined lower-currency other-id absent
       0 6 attempt_paid, declined 0/0 surplus 1000: pending settled won
-      0 6 payment_given_back, declined 0/0: returned refunded
+      0 6 payment_given_back, declined 0/0: returned refunded voided
       0 6 attempt_paid, declined 0/0 surplus 700: part-refunded refunding second-charge
       0 6 attempt_paid, declined 0/0 surplus 1000 disputed: inquiry disputed arbitration other-dispute
       0 6 attempt_paid, declined 0/0 surplus 1000 lost: lost
@@ -141,14 +143,19 @@ import Testing
       0 11 graphql_unavailable, declined 0/0: 429
       -: others
     finish-charge
-      0 0, succeeded 1000/0: recorded settled part-refunded refunded refunding inquiry disputed arbitration lost won
-      0 0, succeeded 1000/0: other-dispute lower-currency other-id second-charge
+      0 0, succeeded 1000/0: recorded settled won
+      0 0, succeeded 1000/0: lower-currency other-id
       0 0, pending 1000/0: pending
       0 3 declined, declined 0/0: declined
-      0 12 payment_cancelled, cancelled 0/0: voided
       0 0, returned 1000/0 returned 1000: returned
       0 9 outcome_unknown, unknown 0/0 unknown: other-amount other-currency other-reference absent no-answer 500 429
       0 9 outcome_unknown, unknown 0/0 unknown: unreadable
+      0 12 payment_cancelled, cancelled 1000/1000: voided
+      0 0, partially_refunded 1000/300 elsewhere 300: part-refunded refunding
+      0 0, succeeded 1000/0 disputed: inquiry disputed arbitration other-dispute
+      0 0, succeeded 1000/0 lost: lost
+      0 0, succeeded 1000/0 surplus 700: second-charge
+      0 0, refunded 1000/1000 elsewhere 1000: refunded
       -: others
     finish-capture
       0 0, succeeded 1000/0: recorded lower-currency second-charge captured

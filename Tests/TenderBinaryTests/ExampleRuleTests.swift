@@ -43,9 +43,9 @@ import tender_with_example
       0 6 nothing_to_cancel, declined 0/0: declined
       0 6 provider_differs, requires_confirmation 0/0: other-amount other-currency other-id other-reference
       1 0, cancelled 1000/1000: captured
-      0 0, cancelled 0/0, then 0 6 nothing_to_cancel, cancelled 0/0: released
       0 11 no_answer, requires_confirmation 0/0: no-answer
       0 11 unreadable_answer, requires_confirmation 0/0: 500 429 unreadable
+      0 0, cancelled 0/0: released
       -: others
     stop
       -: every
@@ -88,9 +88,9 @@ import tender_with_example
     finish-refund
       0 0, cancelled 1000/1000, then 0 12 payment_cancelled, cancelled 1000/1000: recorded voided lower-currency
       0 0, cancelled 1000/1000, then 0 12 payment_cancelled, cancelled 1000/1000: other-id other-reference
-      1 0, cancelled 1000/1000, then 0 12 payment_cancelled, cancelled 1000/1000: settled declined absent
+      1 0, cancelled 1000/1000, then 0 12 payment_cancelled, cancelled 1000/1000: settled declined
       0 9 outcome_unknown, succeeded 1000/0 refunding 1000 unknown: other-amount other-currency no-answer 500 429
-      0 9 outcome_unknown, succeeded 1000/0 refunding 1000 unknown: unreadable
+      0 9 outcome_unknown, succeeded 1000/0 refunding 1000 unknown: unreadable absent
       -: others
     """
   )

@@ -264,8 +264,18 @@ import Testing
     #expect(try till.refund() == "6 dispute_lost")
     #expect(try till.refund(despiteDispute: true) == "6 dispute_lost")
     #expect(try till.cancel() == "6 dispute_lost")
-    till.provider.shows(Self.disputed("WON"))
-    #expect(try till.refund() == "refunded, refund 1: succeeded")
+    // The end of a dispute stays, and an answer without one is older.
+    for word in ["WON", "INQUIRY", nil] as [String?] {
+      till.provider.shows(word.map(Self.disputed) ?? Self.seen(0))
+      #expect(try till.cancel() == "6 dispute_lost")
+    }
+    let second = try RefundTests.paid()
+    second.provider.shows(Self.disputed("PENDING"))
+    #expect(try second.refund() == "6 disputed")
+    second.provider.shows(Self.seen(0))
+    #expect(try second.refund() == "6 disputed")
+    second.provider.shows(Self.disputed("WON"))
+    #expect(try second.refund() == "refunded, refund 1: succeeded")
   }
 
   /// The provider's values differ from those that were asked for. A person decides.

@@ -61,22 +61,25 @@ import TrueLayer
     stop
       1 0, cancelled 0/0: recorded voided lower-currency
       1 6 nothing_to_cancel, pending 1000/0, then 1 6 nothing_to_cancel, pending 1000/0: pending
-      1 6 nothing_to_cancel, succeeded 1000/0: settled part-refunded refunded refunding
+      1 6 nothing_to_cancel, succeeded 1000/0: settled
       1 6 nothing_to_cancel, declined 0/0: declined
       1 6 nothing_to_cancel, returned 1000/0 returned 1000: returned
       1 9 outcome_unknown, unknown 0/0 unknown: other-amount other-currency other-id other-reference
       1 9 outcome_unknown, unknown 0/0 unknown: absent no-answer 500 429 unreadable
       1 6 nothing_to_cancel, expired 0/0: expired
+      1 6 nothing_to_cancel, partially_refunded 1000/300 elsewhere 300: part-refunded
+      1 6 nothing_to_cancel, refunded 1000/1000 elsewhere 1000: refunded
+      1 6 nothing_to_cancel, succeeded 1000/0 refunding 300 elsewhere 300: refunding
       -: others
     revoke
       1 0, revoked 0/0: recorded lower-currency
       1 8 cancel_pending, authorized 0/0, then 1 8 cancel_pending, authorized 0/0: pending settled declined expired
-      0 0, revoked 0/0, then 0 6 nothing_to_cancel, revoked 0/0: voided
       0 6 provider_differs, authorized 0/0: other-currency other-reference
       0 11 unexpected_behaviour, authorized 0/0: other-id absent unreadable
       0 11 connection_issues, authorized 0/0: no-answer
       0 11 server_error, authorized 0/0: 500
       0 11 generic_rate_limited, authorized 0/0: 429
+      0 0, revoked 0/0: voided
       -: others
     confirm
       -: every
@@ -112,7 +115,13 @@ import TrueLayer
     finish-capture
       -: every
     finish-refund
-      1 0, succeeded 1000/0 refunding 400: recorded
+      0 0, succeeded 1000/0 refunding 400: recorded pending settled declined lower-currency expired
+      0 0, partially_refunded 1000/600 refunding 400 elsewhere 600: voided
+      0 0, returned 1000/0 refunding 400 returned 1000: returned
+      0 0, partially_refunded 1000/300 refunding 400 elsewhere 300: part-refunded
+      0 0, refunded 1000/1000 elsewhere 1000: refunded
+      0 0, succeeded 1000/0 refunding 700 elsewhere 300: refunding
+      0 9 outcome_unknown, succeeded 1000/0 refunding 400 unknown: other-amount other-currency other-id other-reference absent no-answer 500 429 unreadable
       -: others
     """
   )
