@@ -73,13 +73,14 @@ extension Engine {
     _ checked: CheckedOrder
   ) throws(Fault) {
     guard checked.options.looksFirst else { return }
-    if known == nil, try journal.isPruned(key(reference)) { throw .referencePruned(reference) }
     var query = LookUp(reference: reference)
     query.others = checked.options.despitePayments.sorted()
     query.others += known?.operations.compactMap(\.id) ?? []
     guard let outcome = try provider.lookUp(query),
       ![.declined, .failed, .expired].contains(outcome.status)
     else { return }
+    // Neither way out is open to a reference that was pruned.
+    if known == nil, try journal.isPruned(key(reference)) { throw .referencePruned(reference) }
     throw .referenceAtProvider(reference, outcome, provider.name)
   }
 }

@@ -250,6 +250,14 @@ private struct Fold {
     let byID = outcome.refunds.isEmpty ? [:] : known.reversalsByID
     for refund in outcome.refunds {
       if let own = byID[refund.id] {
+        if let amount = refund.amount, amount != own.effectiveAmount, own.source != nil,
+          own.state.name == .succeeded
+        {
+          // Only looks know it, and this one has another amount.
+          try payment.move(own.sequence, .observe, to: .returned, at: now)
+          try explain(amount, refund)
+          continue
+        }
         if let amount = refund.amount, amount != own.effectiveAmount {
           warn(
             "the answer names \(known.text(ofMinorUnits: amount)) for the refund \(refund.id) and was "

@@ -47,20 +47,21 @@ import Testing
   /// Hints that no story of one machine reaches: of imports, of other clients, of earlier versions, and of
   /// stored methods. Tests of their rooms have them.
   private static let unreached: Set<String> = [
-    "do not charge it again. To look only: tender payment-status ",
-    "see: tender payment-status ",
     " is right: tender journal resolve ",
-    "to look at it: tender payment-status ",
-    "again; to refund it: tender refund ",
-    "to go on cancelling it: tender cancel ",
-    "nothing was changed; compare: tender journal show ",
     " records; see: tender find ",
-    "ask the acquirer, then: tender journal resolve ",
-    "to send it now: tender refund ",
-    "to look only: tender mandate-status ",
-    "to end it by hand: tender journal resolve ",
     "; to refund it: tender refund ",
+    "again; to refund it: tender refund ",
+    "ask the acquirer, then: tender journal resolve ",
+    "do not charge it again. To look only: tender payment-status ",
     "look at both: tender journal show ",
+    "nothing is left to refund. To look only: tender payment-status ",
+    "nothing was changed; compare: tender journal show ",
+    "see: tender payment-status ",
+    "to end it by hand: tender journal resolve ",
+    "to go on cancelling it: tender cancel ",
+    "to look at it: tender payment-status ",
+    "to look only: tender mandate-status ",
+    "to send it now: tender refund ",
   ]
 
   private var commands = 0

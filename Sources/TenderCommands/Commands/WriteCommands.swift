@@ -341,6 +341,8 @@ struct WriteCommands: CommandWork {
     invocation.command.kind == .payment && invocation.has(Keys.reference)
       && engine.provider.traits.looksByReference
       && composition.goesOutside && composition.settings.looksFirst && engine.canLookUp
+      // The simulator in the process is compared with another side, and asks for no reference.
+      && composition.shapes == nil
   }
 
   /// A note at the first payment of a journal: its reference is charged again with another journal, where the

@@ -127,10 +127,8 @@ package struct SimulatedTrueLayer: SimulatedProvider {
         http-404 - return accounts sweeping payout 11 refunds bank-token start selection consent form bank-cancel revoke refund \
         5 create \
         9 status
-        http-409 - return accounts sweeping payout 11 refunds bank-token 6 create start selection consent form \
+        http-409,http-422 - return accounts sweeping payout 11 refunds bank-token 6 create start selection consent form \
         revoke refund 8 bank-cancel 9 status
-        http-422 - return accounts sweeping payout 11 refunds bank-token 6 create start selection consent form \
-        bank-cancel revoke refund 9 status
         http-429 - return accounts sweeping payout 11 refunds bank-token create start selection consent form bank-cancel revoke \
         refund 9 status
         http-500,http-502,close-before,reset-before,reset-amid,silence-before - return accounts sweeping payout 11 refunds \
