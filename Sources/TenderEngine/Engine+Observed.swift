@@ -254,7 +254,7 @@ private struct Fold {
           own.state.name == .succeeded
         {
           // Only looks know it, and this one has another amount.
-          try payment.move(own.sequence, .observe, to: .returned, at: now)
+          try payment.move(own.sequence, .observe, to: .returned, at: now) { $0.id = nil }
           try explain(amount, refund)
           continue
         }
@@ -267,7 +267,7 @@ private struct Fold {
           return
         }
         try move(own, to: refund.state) { ($0.result, $0.fault) = (refund.result, refund.fault) }
-      } else if let amount = refund.amount, refund.state.mayHaveMoney {
+      } else if let amount = refund.amount, amount > 0, refund.state.mayHaveMoney {
         if let own = missing(amount) {
           warn("the answer has \(refund.id) and not the refund \(own), which has the same amount")
           continue

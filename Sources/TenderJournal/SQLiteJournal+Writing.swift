@@ -191,8 +191,10 @@ extension SQLiteJournal {
   ) throws(Fault) {
     guard payment.env != .simulator || isOutside else { return }
     if operation.id == nil, let before {
-      let values: [Database.Value] = [.text(before), .integer(row)]
-      return try database.query("DELETE FROM claim WHERE id = ? AND payment = ?", values)
+      return try database.query(
+        "DELETE FROM claim WHERE id = ? AND payment = ? AND sequence = ?",
+        [.text(before), .integer(row), .integer(operation.claimedSequence)]
+      )
     }
     guard let id = operation.id, let thing = operation.thing else { return }
     let place = [id, thing.rawValue, payment.provider.text, payment.env.rawValue, payment.merchant]
@@ -208,6 +210,15 @@ extension SQLiteJournal {
       return try database.query("INSERT INTO claim VALUES (?, ?, ?, ?, ?, ?, ?)", place + own)
     }
     guard holder != own, before != id else { return }
+    if holder[0] == .integer(row), let other = holder[1].integer, other > 0,
+      payment[other]?.id != id
+    {
+      // The same write takes the id from another refund of the payment.
+      return try database.query(
+        "UPDATE claim SET sequence = ? WHERE id = ? AND payment = ? AND thing = ?",
+        [.integer(operation.claimedSequence), .text(id), .integer(row), .text(thing.rawValue)]
+      )
+    }
     let other = try self.row("p.row = \(holder[0].integer ?? 0)")?.text("reference")
     throw .idHeld(id, by: Reference(stored: other ?? ""), not: payment.reference)
   }

@@ -307,6 +307,31 @@ import Testing
     #expect(try amounts(till) == [1000, 0, 0, 1000])
   }
 
+  @Test func `a person accepts the provider's values, once, and the refund follows them`() throws {
+    var (amount, reference, id) = (Self.seen(0), Self.seen(0), Self.seen(0))
+    amount.amount = 1100
+    reference.reference = Reference(stored: "B")
+    id.id = "id-2"
+    for (other, whole) in [(amount, 1100), (reference, 1000), (id, 1000)] {
+      let till = try RefundTests.paid()
+      let same = #expect(throws: Fault.self) {
+        try till.engine.acceptProvider(try #require(try till.payment()), reason: "r")
+      }
+      #expect(same?.code == "nothing_to_resolve")
+      till.provider.shows(other)
+      #expect(try till.refund() == "6 provider_differs")
+      _ = till.provider.heard()
+      let accepted = try till.engine.acceptProvider(try #require(try till.payment()), reason: "r")
+      #expect(accepted.status == .succeeded && accepted.amount == whole)
+      #expect(till.provider.heard() == ["look up"])
+      #expect(try till.notes().last?.hasPrefix("charge 1 succeeded: accepted the ") == true)
+      // The order is the same: the command that made it is answered with it.
+      #expect(try till.transact() == "succeeded, replayed")
+      #expect(try till.refund() == "refunded, refund 1: succeeded")
+      #expect(try amounts(till) == [whole, whole, 0, 0])
+    }
+  }
+
   @Test func `a look that fails or shows nothing sends nothing`() throws {
     let till = try RefundTests.paid()
     till.provider.forget()

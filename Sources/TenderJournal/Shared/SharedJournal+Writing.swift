@@ -102,6 +102,10 @@ extension SharedJournal {
       // Two attempts may have one id, and so may an attempt and its surplus charge.
       if !claims.rows.contains(where: { $0 == row }) { claims.rows.append(row) }
     }
+    // An id that moves from one refund of the payment to another stays claimed.
+    let moved = Set(claims.gone).intersection(claims.new)
+    claims.gone.removeAll(where: moved.contains)
+    claims.new.removeAll(where: moved.contains)
     return claims
   }
 
