@@ -4,7 +4,8 @@ import TenderModel
 ///
 /// The new value may have another type, or be negative, huge, empty, missing, repeated or another payment's.
 /// It is never another of the provider's values for the same member, nor another id in a list. A well-formed
-/// answer that names its operation is evidence, so such a lie would be believed.
+/// answer that names its operation is evidence, so such a lie would be believed. For the same reason a
+/// `refunded_amount` stays as it is: any number there is one that the provider could mean.
 package enum Lies {
   /// A JSON answer with one changed member. Anything else stays as it was.
   package static func json(_ body: [UInt8], _ random: inout Seeded) -> [UInt8] {
@@ -48,7 +49,7 @@ package enum Lies {
         left -= 1
         next[member.key] =
           left == -1
-          ? isListed && member.key == "id"
+          ? isListed && member.key == "id" || member.key == "refunded_amount"
             ? member.value : another(member.value, member.key, &random)
           : changed(member.value, &left, &random)
       }
