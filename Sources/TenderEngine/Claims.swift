@@ -96,21 +96,6 @@ extension Journal {
 }
 
 extension Engine {
-  /// Checks that no other record has an id of a payment, before a request that can move its money.
-  ///
-  /// Journals of earlier versions can have two records of one payment. The simulator in this process may reuse
-  /// ids after a reset.
-  func checkIDs(of payment: Payment) throws(Fault) {
-    guard remembersIDs, let (id, other) = try journal.sharedID(of: payment) else { return }
-    throw .conflict(
-      "id_shared",
-      "\(id) is the id of two records, \(payment.reference.quotedForMessage) and "
-        + "\(other.reference.quotedForMessage); nothing was sent",
-      "look at both: tender journal show \(other.shellReference); then: tender journal resolve "
-        + "\(payment.shellReference) --as holder --reason TEXT"
-    )
-  }
-
   /// Returns the record that has the existing payment of an order already, and that the order names; nil if there
   /// is none.
   ///
@@ -122,16 +107,6 @@ extension Engine {
     guard reference.text == id else { throw .idHeld(id, by: holder.reference, not: reference) }
     try holder.checkNewest(id)
     return holder
-  }
-}
-
-extension Decision {
-  /// Whether the step may send a request that can move money.
-  var sends: Bool {
-    switch self {
-    case .run, .proceed, .finish: true
-    case .replay, .look, .refuse: false
-    }
   }
 }
 

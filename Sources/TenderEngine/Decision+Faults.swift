@@ -287,6 +287,31 @@ extension Payment {
     return fault
   }
 
+  /// Refuses a request that could move another record's money. Journals of earlier versions can have two records of
+  /// one payment.
+  func sharesID(_ id: String, with holder: Payment) -> Fault {
+    .conflict(
+      "id_shared",
+      "\(id) is the id of two records, \(name) and \(holder.reference.quotedForMessage); "
+        + "nothing was sent",
+      "look at both: tender journal show \(holder.shellReference); then: tender journal resolve "
+        + "\(shellReference) --as holder --reason TEXT"
+    )
+  }
+
+  /// The provider has another id, amount, currency or reference than was asked for.
+  func differs(_ difference: Difference) -> Fault {
+    var fault = conflict(
+      code: "provider_differs",
+      "\(provider.text) has \(difference.what) \(difference.there) for \(name), and this journal has "
+        + "\(difference.here); nothing was sent",
+      hint: "if \(provider.text) is right: tender journal resolve \(shellReference) --from-provider "
+        + "--reason TEXT"
+    )
+    fault.again = .operator
+    return fault
+  }
+
   /// Refuses to take money again, because the provider shows a charge of the reference that took it.
   var attemptPaid: Fault {
     let paid = surplus
@@ -359,82 +384,40 @@ extension Fault {
       hint: "another journal (--state-dir, TENDER_JOURNAL) may have it; see: tender journal list"
     )
   }
-}
 
-extension Payment {
-  package var shellReference: String { reference.text.shellOperand }
-
-  /// The operand of a look-up: the reference, or the id of an earlier attempt.
-  var shellLookUp: String {
-    isEarlier ? (attempt?.id ?? reference.text).shellOperand : shellReference
+  /// A look-up does not show a payment that took money.
+  static func notShown(_ payment: Payment) -> Fault {
+    Fault(
+      .providerError,
+      code: "not_shown",
+      "\(payment.provider.text) does not show \(payment.reference.quotedForMessage) yet; nothing was sent",
+      hint: "to look only: tender payment-status \(payment.shellReference)"
+    )
   }
 
-  /// The reference of the unknown operation, quoted for a shell. A refund at the reader has a separate
-  /// reference.
-  package var unknownReference: String {
-    unknowns.first?.ownReference.map { $0.text.shellOperand } ?? shellReference
-  }
-
-  /// A sentence about the payment that is true of its money.
-  package var sentence: String {
-    let name = reference.quotedForMessage
-    let state = state
-    let amount = state.amount.map { text(ofMinorUnits: $0) } ?? "it"
-    let payment = state.amount == nil ? name : "\(amount) of \(name)"
-    if kind == .storedMethod { return "\(name) is a stored payment method" }
-    let isRefund = attempt?.kind == .refund
-    if isRefund, state.status.isOver || state.status == .failed {
-      return "the \(amount) refund \(name) is \(state.status.rawValue), and nothing was refunded"
-    }
-    switch state.status {
-    case .requiresConfirmation: return "\(amount) of \(name) is held, not captured"
-    case .requiresAction: return "\(payment) waits for its payer"
-    case .pending:
-      return attempt?.state.name == .prepared
-        ? "\(name) was recorded, and nothing was sent" : "\(payment) is pending"
-    case .authorized: return "the mandate \(name) is authorized"
-    case .succeeded:
-      return
-        "\(amount) of \(name) was \(isRefund ? "refunded to the card" : "paid")"
-    case .declined where isPaidBeside:
-      return "\(payment) was declined, and \(provider.text) showed it as paid later"
-    case .declined:
-      return observed.providerStatus.map {
-        "\(payment) was declined, and \(provider.text) has it as \($0) now"
-      }
-        ?? "\(payment) was declined, and nothing was charged"
-    case .cancelled: return "\(payment) is cancelled"
-    case .refunded: return "\(text(ofMinorUnits: state.refunded)) of \(name) was paid and refunded"
-    case .partiallyRefunded:
-      return "\(amount) of \(name) was paid and \(text(ofMinorUnits: state.refunded)) refunded"
-    case .returned:
-      return "\(text(ofMinorUnits: state.returned)) of \(name) was returned by the bank"
-    case .expired: return "\(name) has expired"
-    case .revoked: return "the mandate \(name) was revoked"
-    case .failed: return "\(payment) failed, and nothing was charged"
-    case .unknown: return "the result of \(payment) is unknown"
-    }
-  }
-}
-
-extension String {
-  /// The text, quoted as one argument of a POSIX shell.
-  package var shellQuoted: String {
-    let isPlain =
-      !isEmpty && first != "-"
-      && unicodeScalars.allSatisfy { scalar in
-        scalar.isASCII
-          && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil
-            || "-_.:/@%+,".unicodeScalars.contains(scalar))
-      }
-    return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"
-  }
-
-  /// The text as the ID operand of a suggested command. An id with a leading dash would be read as an option.
-  package var shellOperand: String { hasPrefix("-") ? "--id=\(shellQuoted)" : shellQuoted }
-
-  /// The text as the value of an option of a suggested command.
-  package func shellOption(_ name: String) -> String {
-    "--\(name)\(hasPrefix("-") ? "=" : " ")\(shellQuoted)"
+  /// The provider has a payment under a reference that is new here, and it took or may take money.
+  static func referenceAtProvider(_ key: ReferenceKey, _ found: Outcome) -> Fault {
+    let (provider, reference) = (key.provider.text, key.reference)
+    let id = found.id ?? "a payment without an id"
+    let amount = found.money.map { " of \($0.text)" } ?? ""
+    let made = found.madeAt.map { " from \(Timestamp.text($0))" } ?? ""
+    let status = found.providerStatus ?? found.status.rawValue
+    var fault = Fault.conflict(
+      "reference_at_provider",
+      "\(provider) already has \(id)\(amount) under reference \(reference.quotedForMessage)\(made), "
+        + "which is \(status), and this journal does not have it; nothing was sent",
+      (found.status == .requiresConfirmation
+        ? "a hold cannot be recorded here: end it at \(provider)"
+        : "to record it as this payment: tender transact --provider \(provider) --payment-id "
+          + "\(id.shellQuoted) \(reference.text.shellOption("reference"))")
+        + "; to charge all the same, add "
+        + "\(id.shellOption("despite-payment")) to the same command"
+    )
+    fault.again = .operator
+    fault.result = [
+      "id": found.id?.json, "amount": found.amount?.json, "currency": found.currency?.code.json,
+      "created_at": found.madeAt.map { .string(Timestamp.text($0)) }, "status": status.json,
+    ]
+    return fault
   }
 }

@@ -1,4 +1,4 @@
-package import TenderModel
+import TenderModel
 
 /// The effect that a command would have, for dry runs and questions.
 package enum Plan: String, Sendable {
@@ -8,7 +8,7 @@ package enum Plan: String, Sendable {
 /// The next step of a command on a payment, computed from the payment's operations alone.
 ///
 /// The rules are in README, sections 7 and 10.
-package enum Decision: Sendable {
+enum Decision: Sendable {
   case run(Operation)
   /// Report the result of an earlier operation. Nothing is sent and nothing is written.
   case replay(Int)
@@ -18,6 +18,8 @@ package enum Decision: Sendable {
   case look(Int)
   /// An operation of this command is unknown: finish it, and decide again.
   case finish(Int)
+  /// Ask, and decide again with the answer.
+  case ask(Evidence.Question)
   case refuse(Fault)
 }
 
@@ -25,7 +27,7 @@ package enum Decision: Sendable {
 
 extension Decision {
   /// Decides for an order. `newAttempt` is `--new-attempt`.
-  package static func transact(
+  static func transact(
     _ draft: Operation,
     on payment: Payment?,
     newAttempt: Bool,
@@ -102,7 +104,7 @@ extension Operation {
 
 extension Decision {
   /// Decides for `confirm`. `amount` is nil for all that is authorized.
-  package static func capture(
+  static func capture(
     _ amount: Int?,
     of payment: Payment,
     _ traits: Traits,
@@ -154,7 +156,7 @@ extension Decision {
 
 extension Decision {
   /// Decides for `cancel`.
-  package static func cancel(
+  static func cancel(
     _ request: RefundRequest,
     of payment: Payment,
     _ traits: Traits,
@@ -222,7 +224,7 @@ extension Decision {
 
 extension Decision {
   /// Decides for `refund`, and for `cancel` after capture.
-  package static func refund(
+  static func refund(
     _ request: RefundRequest,
     of payment: Payment,
     _ traits: Traits,
@@ -288,7 +290,7 @@ extension Decision {
   /// Decides for a refund with the card. Its reference is a name: the same one is the same refund.
   ///
   /// `newAttempt` is `--new-attempt`. It repeats a refund that ended without effect.
-  package static func refund(
+  static func refund(
     withCard draft: Operation,
     of payment: Payment,
     newAttempt: Bool,
@@ -310,7 +312,7 @@ extension Decision {
   }
 
   /// Decides for a `cancel` of a refund with the card: a void of that refund alone.
-  package static func cancel(
+  static func cancel(
     cardRefund refund: Operation,
     of payment: Payment,
     at now: Int

@@ -1,77 +1,6 @@
 package import TenderModel
 
 extension Engine {
-  /// The arguments of a command besides its order.
-  package struct Options: Sendable {
-    let newAttempt: Bool
-    let idempotencyKey: String?
-    let namesProvider: Bool
-    /// Whether the command looks the payment up afterwards (`--wait`).
-    let isLookedUp: Bool
-    /// Whether the provider is asked about a new reference before the first charge.
-    let looksFirst: Bool
-    /// The ids of payments with the same reference that a person accepted (`--despite-payment`).
-    let despitePayments: Set<String>
-
-    package init(
-      newAttempt: Bool = false,
-      idempotencyKey: String? = nil,
-      namesProvider: Bool = false,
-      isLookedUp: Bool = false,
-      looksFirst: Bool = false,
-      despitePayments: Set<String> = []
-    ) {
-      (self.newAttempt, self.idempotencyKey) = (newAttempt, idempotencyKey)
-      (self.namesProvider, self.isLookedUp) = (namesProvider, isLookedUp)
-      (self.looksFirst, self.despitePayments) = (looksFirst, despitePayments)
-    }
-  }
-}
-
-/// An order that passed its checks, with the payment that it changes. `Engine.execute` takes nothing else.
-package struct CheckedOrder: Sendable {
-  package fileprivate(set) var order: Order
-  /// The payment that the order changes, as it was before its lock was taken; nil for a new one, or one made
-  /// elsewhere.
-  package let payment: Payment?
-  /// The reference or id that the operator typed for that payment; empty for an order that begins one.
-  package let handle: String
-  let options: Engine.Options
-  /// Why the order cannot be sent, such as missing credentials. A result that is in the journal is shown
-  /// anyway.
-  package let lack: Fault?
-  /// Whether the process that works on the payment was asked to stop.
-  fileprivate(set) var isUnderWay = false
-  /// The operation of an order that begins a payment, once `execute` has made it.
-  fileprivate(set) var draft: Operation?
-  /// The payment with its first attempt, to be recorded if the reference is new.
-  fileprivate(set) var first: Payment?
-
-  var terms: OpeningTerms {
-    OpeningTerms(
-      namesProvider: options.namesProvider,
-      hasOwnKey: order.placed != nil && options.idempotencyKey != nil
-    )
-  }
-
-  /// Whether the command undoes a payment. If the recovery of a lost request undid it, the command is done.
-  var undoes: Bool { if case .cancel = order { true } else { false } }
-
-  /// The order that the provider gets at the first send; nil if the journal alone has all the data.
-  var sent: Order? { order.placed == nil ? order.reversal.map(Order.refund) : order }
-
-  /// Records that a person agreed to a second refund without a name.
-  package mutating func approveFurther() {
-    guard case .refund(var request) = order else { return }
-    request.isFurtherApproved = true
-    order = .refund(request)
-  }
-
-  /// Records the ids of refunds made elsewhere that a person accepted at a terminal.
-  package mutating func approveRefundsElsewhere(_ ids: Set<String>) { order.accept(refunds: ids) }
-}
-
-extension Engine {
   /// Checks an order and its prerequisites, before a person is asked and before anything is opened.
   ///
   /// Neither is checked again before the send. An adapter still refuses to send without what it needs. An
@@ -314,7 +243,7 @@ extension Engine {
     case .refuse(let fault): throw known.map { completed(fault, for: $0, checked.order) } ?? fault
     case .replay: return (.replay, nil)
     case .proceed: return (.proceed, nil)
-    case .look: return (.look, nil)
+    case .look, .ask: return (.look, nil)
     case .finish(let sequence):
       return (.finish, checked.order.placed == nil ? nil : known?[sequence]?.key)
     }

@@ -3,36 +3,28 @@ import TenderModel
 /// The one way to change a payment: lock, load, decide, record, send, write the outcome, report.
 extension Engine {
   /// A limit above the number of unknown operations that any payment has.
-  private static let mostRounds = 16
+  static let mostRounds = 16
 
   /// Executes a command on the payment of a reference. The caller holds the lock.
   func execute(_ checked: CheckedOrder, on key: ReferenceKey) throws(Fault) -> Report {
     var payment = try journal.payment(key).map { found throws(Fault) in try followed(found) }
+    var evidence = Evidence(key, payment)
     var finished: (sequence: Int, isNew: Bool, outcome: Outcome?)?
-    var hasLooked = false
     for _ in 0..<Self.mostRounds {
       try checkOwner(of: payment)
       let decision = try decision(on: checked, payment)
-      if decision.sends, let payment { try checkIDs(of: payment) }
+        .weighed(checked, of: payment, evidence, provider.traits)
       switch (decision, payment) {
+      case (.ask(let question), let known):
+        payment = try answer(
+          question,
+          known,
+          checked.handle,
+          despite: checked.options.despitePayments,
+          &evidence
+        )
       case (.run(let draft), let known):
-        if !hasLooked, let lack = checked.lack { throw lack }
-        if !hasLooked, let known, try needsLook(draft, known) {
-          hasLooked = true
-          let seen = try looked(at: known, checked.handle)
-          try checkRevived(seen, known, checked)
-          payment = seen
-          continue
-        }
-        if draft.isAttempt, draft.content["id"] == nil {
-          try checkOthers(key.reference, known, checked)
-        }
         return try run(draft, checked, on: known, key)
-      case (.refuse(let fault), let known?)
-      where fault.isObserved && !hasLooked && checked.lack == nil:
-        // What a look showed may be over.
-        hasLooked = true
-        payment = try looked(at: known, checked.handle)
       case (.refuse(var fault), _):
         // The operation that this command has just finished is its result.
         if let payment, let finished, finished.isNew,
@@ -41,7 +33,9 @@ extension Engine {
           return Report(payment, payment[finished.sequence], replayed: false)
         }
         // The look of this command found that it is too late for a capture.
-        if hasLooked, let payment, fault.cause == .nothingHeld, payment.state.status == .expired {
+        if evidence.sight != nil, let payment, fault.cause == .nothingHeld,
+          payment.state.status == .expired
+        {
           return Report(payment, payment.attempt, replayed: false)
         }
         if fault.cause == .nothingHeld { fault.result = provider.nothingHeld }
@@ -57,19 +51,11 @@ extension Engine {
         )
         return own?.outcome.map(report.showing) ?? report
       case (.proceed(let sequence), let known?):
-        if let lack = checked.lack { throw lack }
         return try perform(known, sequence) { progress throws(Fault) in
           try provider.proceed(progress)
         }
       case (.look(let sequence), let known?):
-        let found = try reconcile(known, sequence, .look).payment
-        payment = found
-        // The operation that was unknown is another refund. This command ends, and its refund is not sent.
-        if !checked.undoes, case .refund(let request) = checked.order,
-          let earlier = found[sequence], earlier.isReversal
-        {
-          throw found.earlierRefundResolved(earlier, request)
-        }
+        payment = try reconcile(known, sequence, .look).payment
       case (.finish(let sequence), let known?):
         let request = checked.order.reversal ?? RefundRequest()
         let ended = try reconcile(known, sequence, .finish, request)
@@ -82,22 +68,6 @@ extension Engine {
       }
     }
     throw .bug("a payment that is never decided")
-  }
-
-  /// Checks that the look found no effect of another refund, which had been reported as refused.
-  ///
-  /// Throws `conflict` (`earlier_refund_resolved`): a person decides with the new sum.
-  private func checkRevived(
-    _ seen: Payment,
-    _ known: Payment,
-    _ checked: CheckedOrder
-  ) throws(Fault) {
-    guard let request = checked.order.reversal,
-      let earlier = seen.reversals.first(where: { reversal in
-        known[reversal.sequence]?.state.name == .failed && reversal.isAlive
-      }), !request.isSame(as: earlier)
-    else { return }
-    throw seen.earlierRefundResolved(earlier, request)
   }
 
   /// Returns the refusal of an order with a hint that leads to no further refusal. Not every payment can be
@@ -238,8 +208,8 @@ extension Engine {
     let traits = provider.traits
     guard progress.operation.isUnknown, !progress.isConcluded, interruption.kind == nil,
       traits.canLookUp, !(traits.hasPayerFlow && progress.operation.isAttempt),
-      case .happened(let outcome)? = try? provider.look(progress),
-      isEvidence(outcome, of: progress.operation, progress.payment)
+      let finding = try? provider.look(progress),
+      case .happened(let outcome)? = try? judged(finding, progress)
     else { return nil }
     return try? conclude(outcome, progress, note: "answer lost, found out")
   }

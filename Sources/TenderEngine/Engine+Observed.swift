@@ -50,17 +50,6 @@ extension Engine {
     }
   }
 
-  /// A value by which the provider's payment is not the one that was asked for.
-  struct Difference {
-    let what: String
-    let here: String
-    let there: String
-
-    var warning: String {
-      "the answer has \(what) \(there), where this journal has \(here): it was not recorded"
-    }
-  }
-
   /// Returns the reason why an answer is no evidence about a payment; nil if it is evidence.
   func difference(_ outcome: Outcome, _ known: Payment) -> Difference? {
     let state = known.state

@@ -2,16 +2,6 @@ package import TenderModel
 
 /// The one way to resolve an unknown operation: look, or finish.
 extension Engine {
-  /// The requests that are allowed for an unknown operation.
-  enum Policy {
-    /// Nothing that can move money is sent.
-    case look
-    /// The same request under the same key, or a request that undoes it.
-    case finish
-    /// Like `finish`, and also a request without a key. It may act twice, and a person agreed to that.
-    case resend
-  }
-
   /// Finds the result of an operation in state `sent`, or finishes it, and writes the result.
   ///
   /// Throws with effect unknown if neither is possible.
@@ -25,26 +15,20 @@ extension Engine {
     let recovery = provider.recovery(of: progress.operation, in: payment)
     if policy != .look, payment.isElsewhere, recovery == .undo { try approveTakeover(payment) }
     driver.say("finding_out")
-    let finding: Finding
+    var finding: Finding
     do throws(Fault) {
       finding = try provider.look(progress)
     } catch {
       throw Fault.stillUnknown(payment, progress.operation, because: error)
     }
+    finding = try judged(finding, progress)
     switch finding {
     case .happened(let outcome):
-      guard isEvidence(outcome, of: progress.operation, payment) else {
-        throw .stillUnknown(payment, progress.operation, "the answer is about another amount or id")
-      }
-      if outcome.state(for: progress.operation)?.isWithoutEffect == true {
-        try checkIsOnly(progress, recovery)
-      }
       let known = try write(progress, note: "found out") { known throws(Fault) in
         try found(outcome, of: sequence, known)
       }
       return (known, false, outcome)
     case .refuted(let fault):
-      try checkIsOnly(progress, recovery)
       // Only this operation failed: a hold that it was about stays held at the provider.
       let known = try write(progress, note: "found out: no effect") { known throws(Fault) in
         try driver.failed(fault, known, sequence, before: .prepared)
@@ -52,58 +36,53 @@ extension Engine {
       return (known, false, nil)
     case .absent, .cannotLook: break
     }
-    let why = why(finding, progress)
-    guard policy != .look else { throw .stillUnknown(payment, progress.operation, why) }
-    try checkFinish(recovery, policy, progress, why)
-    var current = progress
-    let subject = progress.payment
-    if progress.operation.isReversal, subject.state.isCaptured, provider.traits.canLookUp,
-      provider.canLook(at: subject)
-    {
-      // What others did meanwhile can explain it, or forbid that it is sent again.
-      let seen = try looked(
-        at: payment,
-        progress.operation.parent.flatMap { payment[$0]?.id } ?? ""
-      )
-      guard seen[sequence]?.isUnknown == true else { return (seen, false, nil) }
-      if let forbidden = seen.subject(of: sequence).reversalForbidden(request) {
-        throw .leftUnknown(seen, progress.operation, forbidden.message)
-      }
-      current = Progress(seen, sequence, driver, interruption)
-    }
-    let outcome = try finish(recovery, current)
-    let note = recovery == .undo ? "undone" : "sent again and done"
-    let known = try write(current, note: note) { known throws(Fault) in
-      try driver.applied(outcome, .answer, known, sequence)
-    }
-    return (known, true, outcome)
+    let lost = Lost(
+      recovery: recovery,
+      why: why(finding, progress),
+      age: clock.age(of: progress.operation),
+      sinceSent: progress.sinceSent,
+      late: timeToResend(progress.operation),
+      canLook: provider.canLook(at: progress.payment)
+    )
+    return try finish(lost, progress, policy, request)
   }
 
-  /// Checks that the same request may be sent again, or undone.
-  private func checkFinish(
-    _ recovery: Recovery,
-    _ policy: Policy,
+  /// Finishes a lost operation as `Decision` allows.
+  private func finish(
+    _ lost: Lost,
     _ progress: Progress,
-    _ why: String
-  ) throws(Fault) {
-    let (payment, operation) = (progress.payment, progress.operation)
-    switch recovery {
-    case .sameKey(let after):
-      if let life = provider.traits.keyLife, clock.age(of: operation) >= life {
-        let why = "its idempotency key is too old to be sent again, or a clock was wrong"
-        throw .leftUnknown(payment, operation, why)
-      }
-      guard progress.sinceSent >= after else {
-        let left = (after - progress.sinceSent + 999) / 1000
-        throw .stillUnknown(payment, operation, "it can be sent again in \(left) s")
-      }
-    case .undo: break
-    case .byHand(let canResend):
-      // During the late window the operation can still appear at the provider.
-      guard policy == .resend, canResend, timeToResend(operation) == 0 else {
-        throw .stillUnknown(payment, operation, why)
+    _ policy: Policy,
+    _ request: RefundRequest
+  ) throws(Fault) -> (payment: Payment, doneNow: Bool, outcome: Outcome?) {
+    let sequence = progress.sequence
+    let charge = progress.operation.parent.flatMap { progress.whole[$0]?.id } ?? ""
+    var (payment, evidence) = (progress.whole, Evidence(progress.whole.key, progress.whole))
+    for _ in 0..<Self.mostRounds {
+      let decision = Decision.finish(
+        sequence,
+        of: payment,
+        lost,
+        policy,
+        request,
+        evidence,
+        provider.traits
+      )
+      switch decision {
+      case .ask(let question):
+        payment = try answer(question, payment, charge, &evidence) ?? payment
+      case .finish:
+        let current = Progress(payment, sequence, driver, interruption)
+        let outcome = try finish(lost.recovery, current)
+        let note = lost.recovery == .undo ? "undone" : "sent again and done"
+        let known = try write(current, note: note) { known throws(Fault) in
+          try driver.applied(outcome, .answer, known, sequence)
+        }
+        return (known, true, outcome)
+      case .refuse(let fault): throw fault
+      case .replay, .run, .proceed, .look: return (payment, false, nil)
       }
     }
+    throw .bug("a request that is never finished")
   }
 
   /// Sends the same request again, or undoes it.
@@ -127,33 +106,6 @@ extension Engine {
       throw fault
     }
     return outcome
-  }
-
-  /// Checks that an answer without effect decides: of two requests without a key, it is about one.
-  ///
-  /// Throws with effect unknown. Only a look that shows an effect, or a person, decides then.
-  private func checkIsOnly(_ progress: Progress, _ recovery: Recovery) throws(Fault) {
-    guard case .byHand = recovery else { return }
-    let name = "\(progress.operation.kind.rawValue) \(progress.operation.number)"
-    var sent = 0
-    for line in try journal.history(of: progress.payment) where line.operation == name {
-      // A request that provably did not leave is prepared or failed again.
-      guard line.state == Operation.State.Name.sent.rawValue else {
-        sent = 0
-        continue
-      }
-      if line.note.hasPrefix("sent") { sent += 1 }
-    }
-    guard sent > 1 else { return }
-    var fault = Fault.stillUnknown(
-      progress.payment,
-      progress.operation,
-      "it was sent twice, and what was found is about one of the two requests"
-    )
-    fault.hint =
-      "look for both at the provider; then: tender journal resolve "
-      + "\(progress.payment.unknownReference) --as STATUS --reason TEXT"
-    throw fault
   }
 
   /// The milliseconds until a request without a key may be sent again. Until then it can still appear at the
@@ -190,20 +142,6 @@ extension Engine {
     return known
   }
 
-  /// Whether an answer is evidence about an operation: its amount, its currency and an attempt's id must not
-  /// differ.
-  func isEvidence(_ outcome: Outcome, of operation: Operation, _ payment: Payment) -> Bool {
-    if let said = outcome.amount, let asked = operation.amount, said != operation.approved ?? asked
-    {
-      return false
-    }
-    if let said = outcome.currency, let paid = payment.currency, said != paid { return false }
-    if operation.isAttempt, let said = outcome.id, let known = operation.id, said != known {
-      return false
-    }
-    return (outcome.amount ?? 0) >= 0
-  }
-
   /// Looks for the results of a payment's unknown operations, or finishes them. A payment without any is
   /// reported as it is.
   ///
@@ -221,7 +159,6 @@ extension Engine {
     let voids = payment.unknowns.filter { $0.kind == .void }
     for unknown in voids + payment.unknowns.filter({ $0.kind != .void }) {
       let policy: Policy = resend ? .resend : finish ? .finish : .look
-      if finish || resend { try checkIDs(of: payment) }
       // The operation before may have closed this one.
       guard payment[unknown.sequence]?.isUnknown == true, try record(of: unknown) == nil else {
         continue
@@ -262,7 +199,7 @@ extension Fault {
   }
 
   /// The result is unknown, and the operation is not sent again. A person decides.
-  fileprivate static func leftUnknown(
+  static func leftUnknown(
     _ payment: Payment,
     _ operation: Operation,
     _ why: String
@@ -274,7 +211,7 @@ extension Fault {
     return fault
   }
 
-  fileprivate static func stillUnknown(
+  static func stillUnknown(
     _ payment: Payment,
     _ operation: Operation,
     _ why: String
@@ -291,12 +228,5 @@ extension Fault {
       "the result of the \(amount)\(what) \(name.quotedForMessage) is still unknown: \(why)",
       result: operation.fault?.result
     ).forPayment(payment)
-  }
-}
-
-extension Operation.State {
-  /// Whether it ended without money.
-  fileprivate var isWithoutEffect: Bool {
-    [.declined, .cancelled, .expired, .failed].contains(name)
   }
 }

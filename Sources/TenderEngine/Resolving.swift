@@ -102,7 +102,7 @@ extension Engine {
       ).forPayment(payment)
     }
     guard let outcome = try provider.lookUp(query(of: payment, false)) else {
-      throw .notShown(payment, provider.name)
+      throw .notShown(payment)
     }
     guard let difference = difference(outcome, payment) else { throw payment.hasNoDifference }
     let target = payment.followers.last { $0.kind == .capture && $0.hasEffect } ?? attempt
