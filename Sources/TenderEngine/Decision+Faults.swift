@@ -305,7 +305,8 @@ extension Payment {
       code: "provider_differs",
       "\(provider.text) has \(difference.what) \(difference.there) for \(name), and this journal has "
         + "\(difference.here); nothing was sent",
-      hint: "if \(provider.text) is right: tender journal resolve \(shellReference) --from-provider "
+      hint:
+        "if \(provider.text) is right: tender journal resolve \(shellReference) --from-provider "
         + "--reason TEXT"
     )
     fault.again = .operator

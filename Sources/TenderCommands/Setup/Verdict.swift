@@ -142,14 +142,19 @@ struct Verdict {
     case .cancelled: state?.isCaptured == true ? "paid and voided" : "cancelled"
     case .refunded: "paid and refunded"
     case .partiallyRefunded: state == nil ? "paid, partly refunded" : "paid" + refundWords
-    case .returned:
-      state.map { $0.returned < $0.amount ?? 0 } == true
-        ? "paid, \(text(state?.returned ?? 0)) returned by the bank" : "returned by the bank"
+    case .returned: returnedWords
     case .expired: "expired"
     case .revoked: "revoked"
     case .failed: isWithoutEffect ? "failed, nothing was charged" : "failed"
     case .unknown: "with an unknown result: money may have moved"
     }
+  }
+
+  /// The amounts of a payment that the bank took back. Parts that went back to the payer before are named.
+  private var returnedWords: String {
+    guard let state, state.returned < state.amount ?? 0 else { return "returned by the bank" }
+    let before = state.refunded > 0 ? ", \(text(state.refunded)) refunded" : ""
+    return "paid\(before), \(text(state.returned)) returned by the bank"
   }
 
   /// Whether it is a refund at the reader, with a reference of its own.
