@@ -40,7 +40,9 @@ struct ExampleModule: ProviderModule {
     ]
   }
 
-  func make(_ session: any Session, _ env: Env) throws(Fault) -> ExampleProvider {
+  typealias Setup = (base: String?, key: String, timeout: Int)
+
+  func setup(_ session: any Session, _ env: Env) throws(Fault) -> Setup {
     let own = ProviderSettings(session, name, env)
     let base = try own.base("api_url", ["http", "https"])
     guard let key = try own.credential("access_key") else {
@@ -52,13 +54,19 @@ struct ExampleModule: ProviderModule {
       )
     }
     session.redactor.learn(key)
-    return ExampleProvider(
+    return (base, key, try session.settings.timeout())
+  }
+
+  func isRedirected(_ setup: Setup) -> Bool { setup.base != nil }
+
+  func make(_ setup: Setup, _ wires: Wires) -> ExampleProvider {
+    ExampleProvider(
       client: JSONClient(
-        base: base ?? "https://api.example.com",
-        http: try session.exchanges(inProcess: env == .simulator && base == nil).http,
-        clock: session.clock,
-        timeout: try session.settings.timeout(),
-        credentials: [HTTPRequest.Field("X-Example-Key", key, isSecret: true)]
+        base: setup.base ?? "https://api.example.com",
+        http: wires.exchanges.http,
+        clock: wires.clock,
+        timeout: setup.timeout,
+        credentials: [HTTPRequest.Field("X-Example-Key", setup.key, isSecret: true)]
       )
     )
   }

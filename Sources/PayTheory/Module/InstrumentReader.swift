@@ -12,7 +12,7 @@ struct InstrumentReader {
   private var redactor: Redactor { session.redactor }
 
   private var today: YearMonth {
-    let date = Timestamp.yearAndMonth(session.clock.now)
+    let date = Timestamp.yearAndMonth(session.ownClock.now)
     return YearMonth(year: date.year, month: date.month)
   }
 

@@ -114,24 +114,28 @@ package struct PayTheoryModule: ProviderModule {
 
   package var explanations: [Explanation] { Vocabulary.pages }
 
-  package func make(_ session: any Session, _ env: Env) throws(Fault) -> PayTheoryProvider {
-    let configuration = try configuration(session, env)
-    let isInProcess = env == .simulator && !configuration.isRedirected
-    let exchanges = try session.exchanges(inProcess: isInProcess)
-    var ahead: ConversationsAhead?
-    if !isInProcess, let (most, make) = try session.exchangesAhead() {
-      ahead = session.shared { ConversationsAhead(most: most, make: make) }
-    }
-    return PayTheoryProvider(
+  package func setup(_ session: any Session, _ env: Env) throws(Fault) -> PayTheorySetup {
+    PayTheorySetup(
+      configuration: try configuration(session, env),
+      ahead: try session.exchangesAhead().map { most, make in
+        session.shared { ConversationsAhead(most: most, make: make) }
+      }
+    )
+  }
+
+  package func isRedirected(_ setup: PayTheorySetup) -> Bool { setup.configuration.isRedirected }
+
+  package func make(_ setup: PayTheorySetup, _ wires: Wires) -> PayTheoryProvider {
+    PayTheoryProvider(
       PayTheoryContext(
-        configuration: configuration,
-        http: exchanges.http,
-        sockets: exchanges.sockets,
-        clock: session.clock,
-        randomness: try session.randomness(),
-        redactor: session.redactor
+        configuration: setup.configuration,
+        http: wires.exchanges.http,
+        sockets: wires.exchanges.sockets,
+        clock: wires.clock,
+        randomness: wires.randomness,
+        redactor: wires.redactor
       ),
-      ahead: ahead
+      ahead: setup.ahead
     )
   }
 
@@ -288,9 +292,9 @@ package struct PayTheoryModule: ProviderModule {
           + "; merchant \(try own.source("merchant_uid")), \(try own.source("secret_key"))"
       },
       Check("paytheory token service") { () throws(Fault) in
-        try make(session, env).checkTokens()
+        try connected(session, env).adapter.checkTokens()
       },
-      .lookUp("paytheory graphql") { () throws(Fault) in try make(session, env) },
+      .lookUp("paytheory graphql") { () throws(Fault) in try connected(session, env).adapter },
     ]
   }
 
@@ -480,4 +484,10 @@ extension ProviderSettings {
     configuration.graphQLBase = graphQL
     configuration.isRedirected = true
   }
+}
+
+/// What Pay Theory's adapter needs from options, files and profile.
+package struct PayTheorySetup {
+  let configuration: PayTheoryConfiguration
+  let ahead: ConversationsAhead?
 }

@@ -7,6 +7,8 @@ package import TenderModel
 /// list of modules. No other code names a provider.
 package protocol ProviderModule: Sendable {
   associatedtype Adapter: Provider
+  /// What its adapter needs from options, files and profile.
+  associatedtype Setup
   var name: ProviderName { get }
   /// The options that it defines. Several modules may share one.
   var options: [any OptionKey] { get }
@@ -30,8 +32,12 @@ package protocol ProviderModule: Sendable {
   var results: [ResultShape] { get }
   /// Returns its result with the members in the order of its documents.
   func inKeyOrder(_ result: JSONObject) -> JSONObject
-  /// Creates the adapter. Throws `usage`, `auth` or `state`.
-  func make(_ session: any Session, _ env: Env) throws(Fault) -> Adapter
+  /// Reads options, files and profile. Throws `usage`, `auth` or `state`.
+  func setup(_ session: any Session, _ env: Env) throws(Fault) -> Setup
+  /// Whether other addresses than the provider's are set.
+  func isRedirected(_ setup: Setup) -> Bool
+  /// Creates the adapter. Throws `usage` or `state`.
+  func make(_ setup: Setup, _ wires: Wires) throws(Fault) -> Adapter
   /// Returns the order of the session's command, from its options.
   ///
   /// Throws `usage` or `refused`, and `unsupported` if the provider cannot undo the payment so.
@@ -50,6 +56,17 @@ package protocol ProviderModule: Sendable {
 }
 
 extension ProviderModule {
+  /// Creates the adapter with its ways to the provider. What it reads comes first, so that a missing file leaves no
+  /// simulated world behind.
+  package func connected(
+    _ session: any Session,
+    _ env: Env
+  ) throws(Fault) -> (adapter: Adapter, wires: Wires) {
+    let setup = try setup(session, env)
+    let wires = try session.wires(outside: env != .simulator || isRedirected(setup))
+    return (try make(setup, wires), wires)
+  }
+
   /// The least time after a send in which an effect may still appear, in milliseconds.
   package var lateWindow: Int { Adapter.lateWindow }
 
@@ -198,7 +215,7 @@ extension Check {
     found: @escaping () throws(Fault) -> String
   ) -> Check {
     Check("\(module.name.text) credentials") { () throws(Fault) in
-      try module.make(session, env).checkReady(for: nil, of: nil)
+      try module.connected(session, env).adapter.checkReady(for: nil, of: nil)
       return env == .simulator ? "the simulator needs none of yours" : try found()
     }
   }

@@ -5,37 +5,61 @@ package import TenderSystem
 /// The transport of requests, and of messages on sockets.
 package typealias Exchanges = (http: any HTTPExchange, sockets: any SocketExchange)
 
+/// The ways from one run to its provider, and the clock and randomness that go with them. The value is made before the
+/// adapter, and an adapter has no others.
+package struct Wires {
+  /// Whether requests leave this process. Otherwise the simulator in it answers them, and a wait takes no time.
+  package let isOutside: Bool
+  package let exchanges: Exchanges
+  package let clock: any Clock
+  /// The randomness of this run, repeatable with `--sim-seed`.
+  package let randomness: any Randomness
+  package let signals: Signals
+  package let redactor: Redactor
+  /// Returns the transport to card readers: the simulated one, or real ones. `base` is the address of a server that
+  /// may simulate the reader. It is told the next customer beforehand. Throws `state`.
+  package let readers: (_ areSimulated: Bool, _ base: String?) throws(Fault) -> any DeviceExchange
+  /// Returns the listener for payers at an address of this machine; nil for any other address.
+  package let redirects: (_ address: String) -> (any RedirectListener)?
+
+  /// Creates the ways. In a dry run no transport reaches anything.
+  package init(
+    isOutside: Bool,
+    exchanges: Exchanges,
+    clock: any Clock,
+    randomness: any Randomness,
+    signals: Signals,
+    redactor: Redactor,
+    readers: @escaping (Bool, String?) throws(Fault) -> any DeviceExchange,
+    redirects: @escaping (String) -> (any RedirectListener)?
+  ) {
+    (self.isOutside, self.exchanges) = (isOutside, exchanges)
+    (self.clock, self.randomness) = (clock, randomness)
+    (self.signals, self.redactor) = (signals, redactor)
+    (self.readers, self.redirects) = (readers, redirects)
+  }
+}
+
 /// One run of a command for a provider's module: its invocation, and the parts of the program that the module
 /// may use.
 package protocol Session: AnyObject {
   var settings: Settings { get }
   var redactor: Redactor { get }
-  var clock: any Clock { get }
+  /// The clock outside of the simulated world.
+  var ownClock: any Clock { get }
   /// The signals that end a wait.
   var signals: Signals { get }
   /// The instrument of a batch's line.
   var instrument: [UInt8]? { get }
   /// Returns the settings of a simulated provider, under the keys of its section.
   func simulated(_ provider: ProviderName) -> JSONObject
-  /// Returns the randomness of this run, repeatable with `--sim-seed`. Throws `state`.
-  func randomness() throws(Fault) -> any Randomness
-  /// Returns the transport of requests: the simulator in this process, or the network. A dry run has neither.
-  ///
-  /// Throws `usage` or `state`.
-  func exchanges(inProcess: Bool) throws(Fault) -> Exchanges
+  /// Returns the ways to a provider. Throws `usage` or `state`.
+  func wires(outside: Bool) throws(Fault) -> Wires
   /// Returns a factory of transports for a thread that sends requests before their lines run, and the largest
   /// number of such lines. Nil if every command sends its requests itself.
   func exchangesAhead() throws(Fault) -> (most: Int, make: @Sendable () -> Exchanges)?
-  /// Returns the transport to card readers: the simulated one, or real ones. A dry run has neither.
-  ///
-  /// `base` is the address of a server that may simulate the reader. It is told the next customer beforehand.
-  /// Throws `state`.
-  func devices(simulated: Bool, base: String?) throws(Fault) -> any DeviceExchange
   /// Returns the receiver of records of the exchange; nil without `--trace`. Throws `usage`.
   func watch() throws(Fault) -> (@Sendable (JSONObject) -> Void)?
-  /// Returns the listener for payers at an address of this machine; nil for any other address. Throws
-  /// `usage`.
-  func redirects(to address: String, simulated: Bool) -> (any RedirectListener)?
   /// Whether a running `simulator serve` listens on a port of this machine.
   func isServed(port: UInt16) -> Bool
   /// Returns the journal. For a command that writes nothing, a missing journal is empty. Throws `state`.

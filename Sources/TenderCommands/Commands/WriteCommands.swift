@@ -154,7 +154,7 @@ struct WriteCommands: CommandWork {
     }
     composition.signals.hold()
     let isSale = words.reference != nil && engine.provider.traits.isAtReader
-    let place = isSale ? "reader" : awaitsPayer ? composition.listener : nil
+    let place = isSale ? "reader" : awaitsPayer ? composition.listener(of: target.module) : nil
     var report = try execute(&order, engine, at: place)
     if let wait {
       report = try wait.apply(

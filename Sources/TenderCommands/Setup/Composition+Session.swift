@@ -18,7 +18,7 @@ extension Composition {
     return Environment.holdsHashes(folder) ? .folder(folder) : .builtIn
   }
 
-  private var transport: TransportSettings {
+  private func transport(_ clock: any Clock) -> TransportSettings {
     var transport = TransportSettings(
       clock: clock,
       randomness: SystemRandomness(),
@@ -36,48 +36,48 @@ extension Composition {
 
   func exchangesAhead() throws(Fault) -> (most: Int, make: @Sendable () -> Exchanges)? {
     // A simulated or traced line has a separate transport.
-    guard let jobs = shared.batch?.jobs, jobs > 1, !isDryRun, simulatorOptions.isEmpty,
+    guard let jobs = shared.batch?.jobs, jobs > 1, !isDryRun, goesOut, simulatorOptions.isEmpty,
       invocation[Keys.trace] == nil
     else { return nil }
-    let transport = transport
+    let transport = transport(ownClock)
     return (min(3 * jobs, 256), { (CurlHTTP(transport), WebSocketClient(transport)) })
   }
 
-  /// Returns the transport of requests: the simulator in this process, or the network. It is traced if
-  /// requested.
-  func exchanges(inProcess: Bool) throws(Fault) -> Exchanges {
-    isInProcess = inProcess
-    if isDryRun { return (Unreachable(), Unreachable()) }
-    var http: any HTTPExchange
-    var sockets: any SocketExchange
-    let name = simulatorOptions.headerValue + "|" + (environment["TENDER_CA_FILE"] ?? "")
-    if !inProcess {
-      goesOutside = true
-      if let fault = simulatorOptions.unreachable { throw .onlyInProcess(fault) }
-    }
-    if inProcess {
-      let simulator = try simulator()
-      http = simulator
-      sockets = simulator
-    } else if let known = shared.networks[name] {
-      (http, sockets) = known
-    } else {
-      if let path = environment["TENDER_CA_FILE"], !Environment.exists(path) {
-        throw .badFile(
-          "TENDER_CA_FILE: cannot read \(path.quotedForMessage)",
-          hint: "check the path and its permissions"
-        )
+  func wires(outside isOutside: Bool) throws(Fault) -> Wires {
+    let clock = isOutside ? ownClock : worldClock
+    let exchanges = try exchanges(outside: isOutside, clock)
+    return Wires(
+      isOutside: isOutside,
+      exchanges: exchanges,
+      clock: clock,
+      randomness: try randomness(for: "client"),
+      signals: signals,
+      redactor: redactor,
+      readers: { [unowned self] areSimulated, base throws(Fault) in
+        if isDryRun { return Unreachable() }
+        if areSimulated { return SimulatedDevices(try simulator()) }
+        let devices = Devices(interruption: signals.atTheTill)
+        guard !simulatorOptions.isEmpty, let base else { return devices }
+        return ForetoldDevices(inner: devices, http: exchanges.http, base: base)
+      },
+      redirects: { [worldClock, signals] address in
+        guard LoopbackRedirects.isOwn(address) else { return nil }
+        return isOutside
+          ? LoopbackRedirects(interruption: signals) : SimulatedPayer(clock: worldClock)
       }
-      let transport = transport
-      http = CurlHTTP(transport, hub: shared.hub)
-      sockets = WebSocketClient(transport)
-      shared.networks[name] = (http, sockets)
-    }
-    if !inProcess, let wait = try invocation.value(Keys.wait) {
+    )
+  }
+
+  /// Returns the transport of requests: the simulator in this process, or the network. It is traced if requested. A
+  /// dry run has neither.
+  private func exchanges(outside isOutside: Bool, _ clock: any Clock) throws(Fault) -> Exchanges {
+    if isDryRun { return (Unreachable(), Unreachable()) }
+    var (http, sockets) = isOutside ? try network(clock) : (try simulator(), try simulator())
+    if isOutside, let wait = try invocation.value(Keys.wait) {
       http = HurriedHTTP(inner: http, clock: clock, milliseconds: wait)
     }
-    if !inProcess, let reach {
-      http = ObservedHTTP(inner: http, clock: clock) { [clock] in reach.observe($0, clock) }
+    if isOutside, let reach {
+      http = ObservedHTTP(inner: http, clock: clock) { reach.observe($0, clock) }
     }
     var observers: [Observer] = []
     if let path = invocation[Keys.trace] {
@@ -91,25 +91,28 @@ extension Composition {
     return (http, sockets)
   }
 
-  func devices(simulated: Bool, base: String?) throws(Fault) -> any DeviceExchange {
-    isAtTill = true
-    if isDryRun { return Unreachable() }
-    if simulated { return SimulatedDevices(try simulator()) }
-    let devices = Devices(interruption: signals.atTheTill)
-    guard !simulatorOptions.isEmpty, let base else { return devices }
-    return ForetoldDevices(inner: devices, http: try exchanges(inProcess: false).http, base: base)
+  /// Returns the network, which several runs share.
+  private func network(_ clock: any Clock) throws(Fault) -> Exchanges {
+    if let fault = simulatorOptions.unreachable { throw .onlyInProcess(fault) }
+    let file = environment["TENDER_CA_FILE"]
+    let name = simulatorOptions.headerValue + "|" + (file ?? "")
+    if let known = shared.networks[name] { return known }
+    if let file, !Environment.exists(file) {
+      throw .badFile(
+        "TENDER_CA_FILE: cannot read \(file.quotedForMessage)",
+        hint: "check the path and its permissions"
+      )
+    }
+    let transport = transport(clock)
+    let made: Exchanges = (CurlHTTP(transport, hub: shared.hub), WebSocketClient(transport))
+    shared.networks[name] = made
+    return made
   }
 
   func watch() throws(Fault) -> (@Sendable (JSONObject) -> Void)? {
     guard !isDryRun, let path = invocation[Keys.trace] else { return nil }
     let trace = try Trace(path: path, clock: clock, signals.atTheBank)
     return { trace.write($0) }
-  }
-
-  func redirects(to address: String, simulated: Bool) -> (any RedirectListener)? {
-    guard LoopbackRedirects.isOwn(address) else { return nil }
-    if !simulated { listener = address }
-    return simulated ? SimulatedPayer(clock: worldClock) : LoopbackRedirects(interruption: signals)
   }
 
   func simulated(_ provider: ProviderName) -> JSONObject {

@@ -23,11 +23,11 @@ final class Composition: Session {
   let worldClock: SimulatedClock
   /// The clock outside of the simulated world: the machine's, unless `--sim-clock` sets it.
   let ownClock: any Clock
-  /// Whether the provider of the last engine is in this process.
-  var isInProcess = false
+  /// The ways of the last engine to its provider; nil before it.
+  private(set) var wires: Wires?
 
-  /// The clock of an engine and its provider. A wait for a provider in this process takes no time.
-  var clock: any Clock { isInProcess ? worldClock : ownClock }
+  /// The clock of the run. A wait for a provider in this process takes no time.
+  var clock: any Clock { wires?.clock ?? ownClock }
   let simulatorOptions: SimulatorOptions
   /// Collects facts about hosts; nil unless they are needed.
   var reach: Reach?
@@ -52,10 +52,6 @@ final class Composition: Session {
     didSet { if subject.reference != oldValue.reference { announced = nil } }
   }
   private var announced: String?
-  /// Whether the sale is at a card reader. People watch its states.
-  var isAtTill = false
-  /// The address at which this process listens for the payer; nil if it does not.
-  var listener: String?
   /// The simulated world of this run. All its parts share one seed. A fault that occurs once occurs in one of
   /// them.
   private var ownSimulator: InProcessSimulator?
@@ -64,8 +60,6 @@ final class Composition: Session {
   var usual: Target?
   /// Whether several payments have a reference, for references that were checked.
   var isShared: [String: Bool] = [:]
-  /// Whether requests leave this process.
-  var goesOutside = false
 
   init(
     _ providers: Providers,
@@ -97,6 +91,16 @@ final class Composition: Session {
     worldClock = shared.clock(simulatorOptions.clock, beside: machine)
     ownClock = simulatorOptions.clock?.standing == nil ? machine : worldClock
     output.now = { [weak self] in self?.clock.now ?? machine.now }
+  }
+
+  /// Whether the requests of the last engine leave this process.
+  var goesOutside: Bool { wires?.isOutside == true }
+
+  /// Returns the name of the port at which this process waits for the payer of a provider; nil if it does not.
+  func listener(of module: any ProviderModule) -> String? {
+    guard goesOutside else { return nil }
+    for case .listener(let port) in module.resources(settings) { return "port \(port)" }
+    return nil
   }
 
   var catalogue: Catalogue { providers.catalogue }
@@ -254,10 +258,11 @@ final class Composition: Session {
     case .makes, .local: break
     }
     // The module reads files that options name. A missing one leaves no journal behind.
-    let adapter = try module.make(self, env)
+    let (adapter, wires) = try connected(module, env)
+    self.wires = wires
     let journal = try journal()
     let warns = invocation.command.work.writes && !isDryRun && !isLine
-    if goesOutside {
+    if wires.isOutside {
       journal.reachesOutside()
     } else if warns, let copy = journal.copyWarning {
       // Then only the simulator in this process can be used.
@@ -270,17 +275,27 @@ final class Composition: Session {
       env: env,
       provider: adapter,
       journal: journal,
-      clock: clock,
+      clock: wires.clock,
       interruption: signals,
       patience: shared.batch.map { $0.isOrdered ? 2 * timeout + 2000 : 0 } ?? timeout,
       approveTakeover: { [unowned self] payment throws(Fault) in try approveTakeover(of: payment) },
-      lateWindow: goesOutside ? try settings.lateWindow(env) : 0,
-      remembersIDs: goesOutside,
+      lateWindow: wires.isOutside ? try settings.lateWindow(env) : 0,
+      remembersIDs: wires.isOutside,
       digest: SystemRandomness.digest,
-      announce: { [unowned self] in announce($0, module.name.text, env) }
+      announce: { [unowned self, isAtTill = adapter.traits.isAtReader] in
+        if isAtTill, !output.isVerbose, $0 != announced { output.showState($0) }
+        announce($0, module.name.text, env)
+      }
     )
     engines.append((module.name, env, engine))
     return engine
+  }
+
+  private func connected(
+    _ module: some ProviderModule,
+    _ env: Env
+  ) throws(Fault) -> (any Provider, Wires) {
+    try module.connected(self, env)
   }
 
   /// Shows a state to a watching user: a record with --events, a line with --verbose. A sale at a reader
@@ -290,11 +305,7 @@ final class Composition: Session {
   func announce(_ state: String, _ provider: String, _ env: Env, next: PayerAction? = nil) {
     guard state != announced else { return }
     announced = state
-    if output.isVerbose {
-      output.note("\(state)")
-    } else if isAtTill {
-      output.showState(state)
-    }
+    if output.isVerbose { output.note("\(state)") }
     guard invocation.has(Keys.events) else { return }
     let fields: JSONObject = [
       "provider": .string(provider), "env": .string(env.rawValue),
@@ -319,9 +330,7 @@ final class Composition: Session {
   }
 
   /// The randomness of this process, from the seed if there is one.
-  func randomness() throws(Fault) -> any Randomness { try randomness(for: "client") }
-
-  private func randomness(for use: String) throws(Fault) -> any Randomness {
+  func randomness(for use: String) throws(Fault) -> any Randomness {
     try simulatorOptions.seed.map { seed throws(Fault) in
       SeededRandomness(seed: seed, label: "\(use)/\(try seedLabel())")
     } ?? SystemRandomness()

@@ -187,11 +187,9 @@ package struct ToroModule: ProviderModule {
 
   package func inKeyOrder(_ result: JSONObject) -> JSONObject { ToroProvider.inKeyOrder(result) }
 
-  /// Creates the adapter. Reader and gateway are each simulated in this process or outside of it.
-  package func make(_ session: any Session, _ env: Env) throws(Fault) -> ToroProvider {
-    let setup = ProviderSettings(session, name, env)
-    let configuration = try setup.configuration()
-    let options = try setup.options()
+  package func setup(_ session: any Session, _ env: Env) throws(Fault) -> ToroSetup {
+    let settings = ProviderSettings(session, name, env)
+    let configuration = try settings.configuration()
     if let warning = warning(session.settings) { session.note(warning) }
     let hasOwnReader = configuration.device == Self.simulatedDevice
     if hasOwnReader, env != .simulator { throw .simulatedReader(env) }
@@ -200,27 +198,40 @@ package struct ToroModule: ProviderModule {
     {
       throw .servedReader(configuration.device)
     }
-    let isInProcess = env == .simulator && configuration.gatewayBase == nil
+    return ToroSetup(
+      configuration: configuration,
+      options: try settings.options(),
+      attendant: Till(
+        session,
+        isSimulated: env == .simulator,
+        refuses: session.invocation[Keys.simScenario] == "card:signature_refused"
+      ),
+      watch: try session.watch(),
+      reserve: hasOwnReader || session.isDryRun ? nil : try reservation(session)
+    )
+  }
+
+  package func isRedirected(_ setup: ToroSetup) -> Bool { setup.configuration.gatewayBase != nil }
+
+  /// Creates the adapter. Reader and gateway are each simulated in this process or outside of it.
+  package func make(_ setup: ToroSetup, _ wires: Wires) throws(Fault) -> ToroProvider {
+    let configuration = setup.configuration
     return ToroProvider(
       ToroContext(
         configuration: configuration,
-        options: options,
-        http: try session.exchanges(inProcess: isInProcess).http,
-        devices: try session.devices(
-          simulated: hasOwnReader,
-          base: configuration.gatewayBase
+        options: setup.options,
+        http: wires.exchanges.http,
+        devices: try wires.readers(
+          configuration.device == Self.simulatedDevice,
+          configuration.gatewayBase
         ),
-        attendant: Till(
-          session,
-          isSimulated: env == .simulator,
-          refuses: session.invocation[Keys.simScenario] == "card:signature_refused"
-        ),
-        clock: session.clock,
-        randomness: try session.randomness(),
-        interruption: session.signals.atTheTill,
-        redactor: session.redactor,
-        watch: try session.watch(),
-        reserve: hasOwnReader || session.isDryRun ? nil : try reservation(session)
+        attendant: setup.attendant,
+        clock: wires.clock,
+        randomness: wires.randomness,
+        interruption: wires.signals.atTheTill,
+        redactor: wires.redactor,
+        watch: setup.watch,
+        reserve: setup.reserve
       )
     )
   }
@@ -231,7 +242,7 @@ package struct ToroModule: ProviderModule {
   /// Locks a reader on this machine. On another machine, the same address is another reader.
   private func reservation(_ session: any Session) throws(Fault) -> ToroContext.Reservation {
     let journal = try session.journal()
-    let clock = session.clock
+    let clock = session.ownClock
     let interruption = session.signals
     return { address throws(Fault) in
       try journal.lockDevice(address, by: Deadline(in: 0, on: clock), interruption)
@@ -257,7 +268,7 @@ package struct ToroModule: ProviderModule {
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
     [
       Check("toro credentials") { () throws(Fault) in
-        try make(session, env).checkCredentials()
+        try connected(session, env).adapter.checkCredentials()
         guard env != .simulator else { return "the simulator needs none of yours" }
         let own = ProviderSettings(session, name, env)
         let key = try own.configuration()
@@ -265,10 +276,10 @@ package struct ToroModule: ProviderModule {
           "message key \(key.keyID), version \(key.keyVersion), of \(try own.source("passphrase"))"
           + (key.apiKey == nil ? "" : "; \(try own.source("api_key"))")
       },
-      Check("toro reader") { () throws(Fault) in try make(session, env).checkReader() },
-      Check("toro gateway") { () throws(Fault) in try make(session, env).checkGateway() },
+      Check("toro reader") { () throws(Fault) in try connected(session, env).adapter.checkReader() },
+      Check("toro gateway") { () throws(Fault) in try connected(session, env).adapter.checkGateway() },
       Check("toro terminal manager") { () throws(Fault) in
-        try make(session, env).checkTerminalManager()
+        try connected(session, env).adapter.checkTerminalManager()
       },
     ]
   }
@@ -338,4 +349,13 @@ extension Fault {
       hint: "name a reader: tcp://HOST:PORT, tty:PATH or bluetooth:ADDRESS"
     )
   }
+}
+
+/// What Toro's adapter needs from options, files and profile.
+package struct ToroSetup {
+  let configuration: ToroConfiguration
+  let options: SaleOptions
+  let attendant: Till
+  let watch: (@Sendable (JSONObject) -> Void)?
+  let reserve: ToroContext.Reservation?
 }

@@ -9,7 +9,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
   private unowned let session: any Session
   private let env: Env
   /// Whether a real payer opens the address. Otherwise the simulator plays the payer.
-  private let hasPayer: Bool
+  var hasPayer = false
   private var terminal: Terminal?
   /// The values for a form that the bank may show: of a file, and typed.
   private let filed: [String: String]
@@ -18,10 +18,9 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
   /// Reads the values for forms.
   ///
   /// Throws `usage` if they cannot be read.
-  init(_ session: any Session, _ env: Env, hasPayer: Bool) throws(Fault) {
+  init(_ session: any Session, _ env: Env) throws(Fault) {
     self.session = session
     self.env = env
-    self.hasPayer = hasPayer
     filed = try Self.filed(session.invocation)
     var typed: [String: String] = [:]
     for pair in session.invocation.all(Keys.form) {

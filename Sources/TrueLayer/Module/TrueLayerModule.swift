@@ -112,24 +112,32 @@ package struct TrueLayerModule: ProviderModule {
   package var explanations: [Explanation] { Self.pages }
   private static let pages = Explanation.embedded("TrueLayer")
 
-  package func make(_ session: any Session, _ env: Env) throws(Fault) -> TrueLayerProvider {
-    let setup = ProviderSettings(session, name, env)
-    let configuration = try setup.configuration()
-    let isInProcess = env == .simulator && configuration.apiBase == nil
-    // A missing file leaves no simulated world behind.
-    let guide = try BankGuide(session, env, hasPayer: !isInProcess)
-    var context = TrueLayerContext(
-      configuration: configuration,
-      options: try setup.options(),
-      http: try session.exchanges(inProcess: isInProcess).http,
-      redirects: session.redirects(to: configuration.redirectURL, simulated: isInProcess),
-      guide: guide,
-      clock: session.clock,
-      randomness: try session.randomness(),
-      interruption: session.signals.atTheBank,
-      redactor: session.redactor
+  package func setup(_ session: any Session, _ env: Env) throws(Fault) -> TrueLayerSetup {
+    let settings = ProviderSettings(session, name, env)
+    return TrueLayerSetup(
+      configuration: try settings.configuration(),
+      guide: try BankGuide(session, env),
+      options: try settings.options(),
+      tokens: session.shared { AccessTokens() }
     )
-    context.tokens = session.shared { AccessTokens() }
+  }
+
+  package func isRedirected(_ setup: TrueLayerSetup) -> Bool { setup.configuration.apiBase != nil }
+
+  package func make(_ setup: TrueLayerSetup, _ wires: Wires) -> TrueLayerProvider {
+    setup.guide.hasPayer = wires.isOutside
+    var context = TrueLayerContext(
+      configuration: setup.configuration,
+      options: setup.options,
+      http: wires.exchanges.http,
+      redirects: wires.redirects(setup.configuration.redirectURL),
+      guide: setup.guide,
+      clock: wires.clock,
+      randomness: wires.randomness,
+      interruption: wires.signals.atTheBank,
+      redactor: wires.redactor
+    )
+    context.tokens = setup.tokens
     return TrueLayerProvider(context)
   }
 
@@ -175,14 +183,14 @@ package struct TrueLayerModule: ProviderModule {
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
     [
       Check("truelayer credentials") { () throws(Fault) in
-        try make(session, env).requireClient(for: "to create it")
+        try connected(session, env).adapter.requireClient(for: "to create it")
         guard env != .simulator else { return "the simulator needs none of yours" }
         let own = ProviderSettings(session, name, env)
         let key = try own.configuration()
         return "client \(key.clientID ?? ""), \(try own.source("client_secret"))"
           + "; signing key \(key.keyID ?? ""), \(try own.source("private_key"))"
       },
-      .lookUp("truelayer api") { () throws(Fault) in try make(session, env) },
+      .lookUp("truelayer api") { () throws(Fault) in try connected(session, env).adapter },
     ]
   }
 
@@ -194,6 +202,8 @@ package struct TrueLayerModule: ProviderModule {
     let redirect =
       settings.invocation[Keys.redirectURL] ?? settings.profile["truelayer"]?["redirect_url"]?.text
       ?? TrueLayerConfiguration.defaultRedirectURL
+    // Only an address of this machine is listened at.
+    guard LoopbackRedirects.isOwn(redirect) else { return [] }
     return (WebAddress(redirect)?.port).map { [.listener(UInt16($0))] } ?? []
   }
 
@@ -439,4 +449,12 @@ extension ProviderSettings {
     }
     return options
   }
+}
+
+/// What TrueLayer's adapter needs from options, files and profile.
+package struct TrueLayerSetup {
+  let configuration: TrueLayerConfiguration
+  let guide: BankGuide
+  let options: FlowOptions
+  let tokens: AccessTokens
 }
