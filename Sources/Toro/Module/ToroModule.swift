@@ -276,8 +276,10 @@ package struct ToroModule: ProviderModule {
           "message key \(key.keyID), version \(key.keyVersion), of \(try own.source("passphrase"))"
           + (key.apiKey == nil ? "" : "; \(try own.source("api_key"))")
       },
-      Check("toro reader") { () throws(Fault) in try connected(session, env).adapter.checkReader() },
-      Check("toro gateway") { () throws(Fault) in try connected(session, env).adapter.checkGateway() },
+      Check("toro reader") { () throws(Fault) in try connected(session, env).adapter.checkReader()
+      },
+      Check("toro gateway") { () throws(Fault) in try connected(session, env).adapter.checkGateway()
+      },
       Check("toro terminal manager") { () throws(Fault) in
         try connected(session, env).adapter.checkTerminalManager()
       },
