@@ -237,11 +237,16 @@ extension Engine {
   private func askAtOnce(_ progress: Progress) -> Report? {
     let traits = provider.traits
     guard progress.operation.isUnknown, !progress.isConcluded, interruption.kind == nil,
-      traits.canLookUp, !(traits.hasPayerFlow && progress.operation.isAttempt),
-      case .happened(let outcome)? = try? provider.look(progress),
-      isEvidence(outcome, of: progress.operation, progress.payment)
+      traits.canLookUp, !(traits.hasPayerFlow && progress.operation.isAttempt)
     else { return nil }
-    return try? conclude(outcome, progress, note: "answer lost, found out")
+    if case .happened(let outcome)? = try? provider.look(progress),
+      isEvidence(outcome, of: progress.operation, progress.payment)
+    {
+      return try? conclude(outcome, progress, note: "answer lost, found out")
+    }
+    return seenAtOnce(progress).map { done in
+      Report(done.subject(of: progress.sequence), done[progress.sequence], replayed: false)
+    }
   }
 
   /// Writes a fault. With effect unknown, the operation stays `sent`. With effect none, it returns to its

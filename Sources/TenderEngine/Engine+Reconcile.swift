@@ -52,31 +52,71 @@ extension Engine {
       return (known, false, nil)
     case .absent, .cannotLook: break
     }
-    let why = why(finding, progress)
+    let seen: Payment?
+    do throws(Fault) {
+      seen = try self.seen(progress, policy)
+    } catch {
+      throw Fault.stillUnknown(payment, progress.operation, because: error)
+    }
+    var current = progress
+    if let seen {
+      let known = try self.write(seen, over: payment)
+      guard seen[sequence]?.isUnknown == true else {
+        say(known, progress)
+        return (known, false, nil)
+      }
+      current = Progress(known, sequence, driver, interruption)
+    }
+    let why = why(seen == nil ? finding : .absent, progress)
     guard policy != .look else { throw .stillUnknown(payment, progress.operation, why) }
     try checkFinish(recovery, policy, progress, why)
-    var current = progress
-    let subject = progress.payment
-    if progress.operation.isReversal, subject.state.isCaptured, provider.traits.canLookUp,
-      provider.canLook(at: subject)
-    {
-      // What others did meanwhile can explain it, or forbid that it is sent again.
-      let seen = try looked(
-        at: payment,
-        progress.operation.parent.flatMap { payment[$0]?.id } ?? ""
-      )
-      guard seen[sequence]?.isUnknown == true else { return (seen, false, nil) }
-      if let forbidden = seen.subject(of: sequence).reversalForbidden(request) {
-        throw .leftUnknown(seen, progress.operation, forbidden.message)
-      }
-      current = Progress(seen, sequence, driver, interruption)
+    // What others did meanwhile can forbid that it is sent again.
+    if let forbidden = seen?.reversalForbidden(request) {
+      throw .leftUnknown(current.whole, progress.operation, forbidden.message)
     }
-    let outcome = try finish(recovery, current)
+    let outcome: Outcome
+    do throws(Fault) {
+      outcome = try finish(recovery, current)
+    } catch {
+      guard let known = seenAtOnce(current) else { throw error }
+      return (known, true, nil)
+    }
     let note = recovery == .undo ? "undone" : "sent again and done"
     let known = try write(current, note: note) { known throws(Fault) in
       try driver.applied(outcome, .answer, known, sequence)
     }
     return (known, true, outcome)
+  }
+
+  /// Returns the payment of a lost refund or void with the answer about that payment folded in, which has all
+  /// that went back. It is not written. Nil if the provider cannot be asked, and for any other operation.
+  ///
+  /// Throws if the answer is no evidence.
+  private func seen(_ progress: Progress, _ policy: Policy) throws(Fault) -> Payment? {
+    let (operation, payment) = (progress.operation, progress.payment)
+    guard operation.isReversal, payment.state.isCaptured, provider.traits.canLookUp,
+      provider.canLook(at: payment)
+    else { return nil }
+    // The same key finds exactly this request. The amount can be that of another one.
+    if policy == .look, case .sameKey = provider.recovery(of: operation, in: payment) { return nil }
+    var query = query(of: payment, false)
+    query.isBeforeSend = true
+    query.others = progress.otherIDs
+    guard let outcome = try provider.lookUp(query) else { return payment }
+    if let difference = difference(outcome, payment) {
+      throw Fault(.providerError, code: "provider_differs", difference.warning)
+    }
+    return try folded(outcome, into: payment).payment
+  }
+
+  /// Looks once for a refund or void whose request was sent in this run, and records its result. Returns the whole
+  /// payment; nil if the look decides nothing.
+  func seenAtOnce(_ progress: Progress) -> Payment? {
+    guard let seen = try? seen(progress, .look), seen[progress.sequence]?.isUnknown == false,
+      let known = try? write(seen, over: progress.whole)
+    else { return nil }
+    say(known, progress)
+    return known
   }
 
   /// Checks that the same request may be sent again, or undone.
