@@ -8,24 +8,17 @@ import TenderModel
 struct Mutation {
   let name: String
   let document: String
-  /// The transaction or authorization that it changes.
-  let target: String?
-  /// The amount of the transaction that was refunded before, in cents.
-  let refunded: Int?
 
   /// Creates a mutation. An argument without a literal is left out.
   private init(
     _ name: String,
     _ arguments: [(String, String?)],
-    _ selection: [String] = [],
-    target: String? = nil,
-    refunded: Int? = nil
+    _ selection: [String] = []
   ) {
     self.name = name
     let given = arguments.compactMap { name, literal in literal.map { "\(name): \($0)" } }
     let fields = selection.isEmpty ? "" : " { \(selection.joined(separator: " ")) }"
     document = "mutation { \(name)(\(given.joined(separator: ", ")))\(fields) }"
-    (self.target, self.refunded) = (target, refunded)
   }
 
   /// Reads the text that `stored` returned; nil for anything else.
@@ -35,16 +28,11 @@ struct Mutation {
     else { return nil }
     self.name = name
     self.document = document
-    target = kept.text("target")
-    refunded = kept["refunded"]?.boundedNumber
   }
 
   /// The text for the journal, without credentials and card data.
   var stored: String {
-    JSONWriter.text([
-      "mutation": .string(name), "document": .string(document), "target": target?.json,
-      "refunded": refunded?.json,
-    ])
+    JSONWriter.text(["mutation": .string(name), "document": .string(document)])
   }
 
   // MARK: The requests
@@ -83,30 +71,22 @@ struct Mutation {
       ("merchant_uid", merchant.literal), ("authorization_id", authorization.literal),
       ("amount", "\(amount)"), ("fee", fee.map { "\($0)" }),
     ]
-    return Mutation("createCapture", arguments, TransactionFields.ofCharge, target: authorization)
+    return Mutation("createCapture", arguments, TransactionFields.ofCharge)
   }
 
   static func release(_ authorization: String) -> Mutation {
-    let arguments = [("authorization_id", authorization.literal)]
-    return Mutation("createVoidForAuthorization", arguments, target: authorization)
+    Mutation("createVoidForAuthorization", [("authorization_id", authorization.literal)])
   }
 
-  /// Voids or refunds a transaction. `refunded` is the amount refunded before.
-  static func reverse(
-    _ receipt: String,
-    amount: Int,
-    refunded: Int,
-    because reason: String?
-  ) -> Mutation {
+  /// Voids or refunds a transaction.
+  static func reverse(_ receipt: String, amount: Int, because reason: String?) -> Mutation {
     Mutation(
       "createReversal",
       [
         ("amount", "\(amount)"), ("transaction_id", receipt.literal),
         ("refund_reason", Self.reason(reason)),
       ],
-      ["is_void", "transaction_id"],
-      target: receipt,
-      refunded: refunded
+      ["is_void", "transaction_id"]
     )
   }
 

@@ -66,11 +66,8 @@ extension PayTheoryProvider {
       id = try captured(barcode, GraphQL(context, for: "a reversal")).map(Transactions.id)
     }
     guard let id else { throw .notShown(payment.state.id, payment) }
-    let (amount, reason) = (progress.operation.amount ?? 0, request.reason)
-    return try send(
-      .reverse(id, amount: amount, refunded: payment.refunded(), because: reason),
-      progress
-    )
+    let amount = progress.operation.amount ?? 0
+    return try send(.reverse(id, amount: amount, because: request.reason), progress)
   }
 
   // MARK: Sending
@@ -83,12 +80,13 @@ extension PayTheoryProvider {
   ) throws(Fault) -> Outcome {
     let graphQL = try GraphQL(context, for: mutation.name)
     try progress.prepare(.plain(mutation.stored), amount: amount, sendingNext: true)
-    return try read(try graphQL.run(mutation, progress), of: mutation, progress)
+    return try read(try graphQL.run(mutation, progress), of: mutation, graphQL, progress)
   }
 
   private func read(
     _ answer: JSON,
     of mutation: Mutation,
+    _ graphQL: GraphQL,
     _ progress: Progress
   ) throws(Fault) -> Outcome {
     let operation = progress.operation
@@ -109,7 +107,10 @@ extension PayTheoryProvider {
       return Authorizations.held(made, amount: operation.amount)
     case "createVoidForAuthorization":
       switch answer.truth {
-      case true?: return try seen(progress)
+      case true?:
+        return try shown { () throws(Fault) in
+          if case .happened(let outcome) = try look(progress) { outcome } else { nil }
+        }
       case false?:
         let hint = "it may be captured or released already: see tender payment-status"
         throw Fault.refused("did not release the authorization", hint: hint).proven
@@ -119,17 +120,25 @@ extension PayTheoryProvider {
       guard answer["is_void"]?.truth != nil else {
         throw .unreadable("a reversal that cannot be read")
       }
-      return try seen(progress)
+      let made = answer["transaction_id"]?.text
+      let id = made ?? progress.payment.state.id ?? ""
+      _ = try shown { () throws(Fault) in
+        // A void of all that is left makes no transaction.
+        try captured(id, graphQL).flatMap { item in
+          made != nil || Transactions.status(item) == .cancelled ? item : nil
+        }
+      }
+      throw .unreadable("a yes that names neither payment nor amount")
     }
   }
 
-  /// Returns the outcome of a success that names neither payment nor amount. It counts once a look-up shows
-  /// it.
+  /// Returns what a look-up shows after a success that names neither payment nor amount. Only the look-up is
+  /// evidence.
   ///
   /// Look-ups may lag, so they are repeated for a short time.
-  private func seen(_ progress: Progress) throws(Fault) -> Outcome {
+  private func shown<Found>(_ look: () throws(Fault) -> Found?) throws(Fault) -> Found {
     for pause in [300, 1000, 2000, 0] {
-      if case .happened(let outcome) = try look(progress) { return outcome }
+      if let found = try look() { return found }
       if pause > 0 { try context.clock.pause(milliseconds: pause) }
     }
     throw .unreadable("a yes, and a look-up that does not show it yet")
@@ -176,16 +185,6 @@ extension PayTheoryProvider {
     return [amount, amount - fee, amount + fee]
   }
 
-  /// Returns whether a transaction has the captured amount of a payment. After voids of a part, the first one
-  /// that was found may be a later one, which has the amount that was left then.
-  func isAmount(of paid: JSONObject, _ payment: Payment) -> Bool {
-    guard let gross = Transactions.gross(paid) else { return false }
-    let state = payment.state
-    return amounts(gross, of: paid, payment.attempt).contains {
-      state.standing <= $0 && $0 <= state.captured
-    }
-  }
-
   /// Returns whether an answer names the payment. A failed charge must, because the next command charges
   /// again.
   private func names(_ made: JSONObject, _ payment: Payment) -> Bool {
@@ -213,13 +212,6 @@ extension PayTheoryProvider {
     guard payment.content["id"] == nil else { return true }
     return made.text("reference").map { $0.isEmpty || $0 == payment.reference.text } ?? true
   }
-}
-
-extension Payment {
-  /// The refunded amount of the current transaction that this journal knows of, in minor units.
-  ///
-  /// Partial voids created another transaction.
-  func refunded() -> Int { max(0, state.refunded - (state.captured - state.standing)) }
 }
 
 extension Fault {

@@ -1,8 +1,7 @@
 package import TenderEngine
 package import TenderModel
 
-/// Looks at requests whose answer was lost: by receipt number, by reference, or by the original of a
-/// reversal. Nothing here can move money.
+/// Looks at requests whose answer was lost, by receipt number or by reference. Nothing here can move money.
 extension PayTheoryProvider {
   package func recovery(of operation: Operation, in payment: Payment) -> Recovery {
     let byHand = Recovery.byHand(canResend: operation.mutation != nil)
@@ -21,7 +20,6 @@ extension PayTheoryProvider {
     let operation = progress.operation
     let graphQL = try GraphQL(context, for: "a look-up")
     switch operation.kind {
-    case .refund: return try lookAtReversal(progress, graphQL)
     case .charge, .capture, .void:
       if let prepared = operation.prepared ?? progress.attempt.prepared {
         return try lookAtTransfer(prepared, progress, graphQL)
@@ -29,7 +27,8 @@ extension PayTheoryProvider {
       return operation.kind == .charge
         ? try lookByReference(progress, graphQL) : try lookAtAuthorization(progress, graphQL)
     case .authorize: return try lookForAuthorization(progress, graphQL)
-    case .store, .createMandate, .revoke, .payout: return .cannotLook
+    // A reversal is found in the payment's list.
+    case .refund, .store, .createMandate, .revoke, .payout: return .cannotLook
     }
   }
 
@@ -109,96 +108,6 @@ extension PayTheoryProvider {
       throw .otherPayment(captured)
     }
     return .happened(try charged(transaction, progress))
-  }
-
-  // MARK: Reversals
-
-  /// Looks at a reversal by the original: its status, its refunded amount, and its replacement.
-  private func lookAtReversal(_ progress: Progress, _ graphQL: GraphQL) throws(Fault) -> Finding {
-    let (operation, payment) = (progress.operation, progress.payment)
-    let kept = operation.mutation
-    guard let id = kept?.target ?? payment.state.id, let found = try captured(id, graphQL) else {
-      return .absent
-    }
-    // A replacement of the first transaction has the amount that was left.
-    let isReplacement = found.text("parent_id")?.isEmpty == false
-    guard isSame(found, payment), isReplacement || isAmount(of: found, payment) else {
-      throw .otherPayment(id)
-    }
-    let receipt = Transactions.id(found)
-    let amount = operation.amount ?? 0
-    // A journal of an earlier version has only its refunds.
-    let before = kept?.refunded ?? payment.refunded()
-    let followers = try graphQL.transactions("parent_id", receipt, limit: 50).filter {
-      $0.text("parent_id") == receipt && !progress.otherIDs.contains(Transactions.id($0))
-    }
-    // For a partial void, `made` is the replacement of the first transaction.
-    func happened(isVoid: Bool, _ made: JSONObject?) -> Finding {
-      let id = made.map { Transactions.id($0) }
-      let reversal: JSON = ["is_void": .bool(isVoid), "transaction_id": id?.json]
-      var outcome = Outcome(
-        status: isVoid ? .cancelled : .refunded,
-        id: id == receipt ? nil : id,
-        amount: operation.amount,
-        result: ["reversal": reversal]
-      )
-      outcome.isVoid = isVoid
-      return .happened(outcome)
-    }
-    if Transactions.status(found) == .cancelled {
-      let left = (Transactions.gross(found) ?? 0) - before - amount
-      // A declined or voided transaction is not a replacement.
-      var others = followers.filter { Transactions.isPayment($0) && Transactions.isLive($0) }
-      if left > 0, others.isEmpty { others = try orphans(of: receipt, left, progress, graphQL) }
-      let next = others.first { Transactions.gross($0) == left && isSame($0, payment) }
-      guard left == 0 ? others.isEmpty : next != nil else {
-        throw .refundedElsewhere(
-          payment,
-          "it was voided, and nothing for \(payment.text(ofMinorUnits: left)) took its place"
-        )
-      }
-      return happened(isVoid: true, next)
-    }
-    let refunded = try Transactions.refunded(found)
-    let made = followers.first {
-      !Transactions.isPayment($0) && Transactions.gross($0) == amount
-    }
-    // The sum before is also from one answer. If the refund itself is found, the journal's own sum is enough.
-    let isSeen = made.map(Transactions.isLive) ?? false
-    if refunded == before + amount || isSeen && refunded == payment.refunded() + amount {
-      return happened(isVoid: false, made)
-    }
-    // A smaller sum than before means that the look-up lags.
-    guard refunded <= before else {
-      throw .refundedElsewhere(
-        payment,
-        "Pay Theory refunded \(payment.text(ofMinorUnits: refunded)), where "
-          + "\(payment.text(ofMinorUnits: before)) or \(payment.text(ofMinorUnits: before + amount)) "
-          + "is expected"
-      )
-    }
-    return .absent
-  }
-
-  /// Returns the transaction without a parent that may be a replacement: created since the void was sent,
-  /// with the reference and this amount.
-  ///
-  /// It is not public whether a replacement names its parent. Empty if there are several.
-  private func orphans(
-    of receipt: String,
-    _ amount: Int,
-    _ progress: Progress,
-    _ graphQL: GraphQL
-  ) throws(Fault) -> [JSONObject] {
-    let since = (progress.operation.state.sent?.at ?? 0) - Self.skew
-    let found = try graphQL.transactions("reference", progress.payment.reference.text, limit: 50)
-      .filter { item in
-        let made = item.text("transaction_date").flatMap { Timestamp.read($0) } ?? 0
-        return Transactions.isPayment(item) && Transactions.isLive(item) && made >= since
-          && Transactions.gross(item) == amount && item.text("parent_id")?.isEmpty ?? true
-          && Transactions.id(item) != receipt && !progress.otherIDs.contains(Transactions.id(item))
-      }
-    return found.count == 1 ? found : []
   }
 
   // MARK: By reference
@@ -346,7 +255,10 @@ extension PayTheoryProvider {
       found.reversals = try graphQL.transactions("parent_id", id, limit: 50).filter(isReversal)
     }
     var outcome = found.lookedUp
-    if query.isKnown { outcome.id = query.id ?? outcome.id }
+    if query.isKnown {
+      outcome.id = query.id ?? outcome.id
+      if outcome.isVoided { outcome.result = FoundPayment.reversal(nil, isVoid: true) }
+    }
     // Servers count a service fee in the amount or beside it.
     if Transactions.hasServiceFee(found.first), let fee = found.first["fees"]?.boundedNumber,
       let amount = outcome.amount, let asked = query.amount, abs(amount - asked) == fee
@@ -414,7 +326,8 @@ extension PayTheoryProvider {
   /// Returns the replacement of a transaction that was voided in part; nil if there is none.
   func replacement(of receipt: String, _ graphQL: GraphQL) throws(Fault) -> JSONObject? {
     try graphQL.transactions("parent_id", receipt, limit: 50).first {
-      Transactions.isPayment($0) && $0.text("parent_id") == receipt
+      Transactions.isPayment($0) && Transactions.status($0) != .declined
+        && $0.text("parent_id") == receipt
     }
   }
 }
@@ -440,15 +353,6 @@ extension Fault {
       "nothing_to_cancel",
       "it was captured, not released",
       "to refund it, run the same command again"
-    )
-  }
-
-  /// The refunded amount differs from the one sent, so the payment is also refunded elsewhere.
-  fileprivate static func refundedElsewhere(_ payment: Payment, _ what: String) -> Fault {
-    cannotTell(
-      "\(payment.reference.quotedForMessage) is not as this refund alone would leave it: \(what)",
-      hint: "look at it in the merchant portal; then: tender journal resolve "
-        + "\(payment.shellReference) --as refunded --reason TEXT"
     )
   }
 }

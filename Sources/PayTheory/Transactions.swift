@@ -221,16 +221,19 @@ struct FoundPayment {
   private func seen(_ amount: Int?, _ made: JSONObject, isVoid: Bool = true) -> Outcome.SeenRefund?
   {
     guard let amount, amount > 0, !Transactions.id(made).isEmpty else { return nil }
-    let reversal: JSON = [
-      "is_void": .bool(isVoid), "transaction_id": .string(Transactions.id(made)),
-    ]
     return Outcome.SeenRefund(
       id: Transactions.id(made),
       state: .succeeded,
       amount: amount,
-      result: ["reversal": reversal],
+      result: Self.reversal(Transactions.id(made), isVoid: isVoid),
       isVoid: isVoid
     )
+  }
+
+  /// Returns the result of a refund or void, as `createReversal` answers it. A void of all that was left made no
+  /// transaction.
+  static func reversal(_ id: String?, isVoid: Bool) -> JSONObject {
+    ["reversal": ["is_void": .bool(isVoid), "transaction_id": id?.json]]
   }
 }
 

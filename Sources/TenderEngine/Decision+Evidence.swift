@@ -83,6 +83,7 @@ extension Decision {
     // What others did meanwhile can explain it.
     guard let operation = payment[sequence], operation.isUnknown else { return .replay(sequence) }
     func wait(_ why: String) -> Decision { .refuse(.stillUnknown(payment, operation, why)) }
+    if lost.isListed, evidence.sight == nil { return .ask(.payment) }
     guard policy != .look else { return wait(lost.why) }
     guard evidence.ids != nil else { return .ask(.ids) }
     if let refusal = evidence.refusal(of: payment) { return .refuse(refusal) }
@@ -99,15 +100,9 @@ extension Decision {
       // During the late window the operation can still appear at the provider.
       guard policy == .resend, canResend, lost.late == 0 else { return wait(lost.why) }
     }
-    let subject = payment.subject(of: sequence)
-    guard operation.isReversal, subject.state.isCaptured, traits.canLookUp, lost.canLook else {
-      return .finish(sequence)
-    }
     // What others did meanwhile can forbid that it is sent again.
-    guard evidence.sight != nil else { return .ask(.payment) }
-    if let forbidden = subject.reversalForbidden(request) {
-      return .refuse(.leftUnknown(payment, operation, forbidden.message))
-    }
-    return .finish(sequence)
+    guard lost.isListed, let forbidden = payment.subject(of: sequence).reversalForbidden(request)
+    else { return .finish(sequence) }
+    return .refuse(.leftUnknown(payment, operation, forbidden.message))
   }
 }

@@ -207,11 +207,16 @@ extension Engine {
   private func askAtOnce(_ progress: Progress) -> Report? {
     let traits = provider.traits
     guard progress.operation.isUnknown, !progress.isConcluded, interruption.kind == nil,
-      traits.canLookUp, !(traits.hasPayerFlow && progress.operation.isAttempt),
-      let finding = try? provider.look(progress),
-      case .happened(let outcome)? = try? judged(finding, progress)
+      traits.canLookUp, !(traits.hasPayerFlow && progress.operation.isAttempt)
     else { return nil }
-    return try? conclude(outcome, progress, note: "answer lost, found out")
+    if let finding = try? provider.look(progress),
+      case .happened(let outcome)? = try? judged(finding, progress)
+    {
+      return try? conclude(outcome, progress, note: "answer lost, found out")
+    }
+    return seenAtOnce(progress).map { done in
+      Report(done.subject(of: progress.sequence), done[progress.sequence], replayed: false)
+    }
   }
 
   /// Writes a fault. With effect unknown, the operation stays `sent`. With effect none, it returns to its

@@ -77,15 +77,26 @@ extension Engine {
     at charge: Payment,
     of whole: Payment
   ) throws(Fault) -> (payment: Payment, sight: Evidence.Sight) {
+    let seen = try seen(charge, of: whole)
+    return (try write(seen.charge, over: whole), seen.sight)
+  }
+
+  /// Returns a charge with the answer of a look folded in. It is not written.
+  func seen(
+    _ charge: Payment,
+    of whole: Payment
+  ) throws(Fault) -> (charge: Payment, sight: Evidence.Sight) {
     var query = query(of: charge, false)
     query.isBeforeSend = true
     query.others = whole.operations.filter { charge[$0.sequence] == nil }.compactMap(\.id)
     let answer: Outcome?
     do throws(Fault) { answer = try provider.lookUp(query) } catch { throw error.ofLook }
     // A look-up can lag, and a payment without money has nothing that it could show.
-    guard let outcome = answer else { return (whole, charge.state.isCaptured ? .absent : .folded) }
-    if let difference = difference(outcome, charge) { return (whole, .differs(difference)) }
-    return (try write(folded(outcome, into: charge).payment, over: whole), .folded)
+    guard let outcome = answer else {
+      return (charge, charge.state.isCaptured ? .absent : .folded)
+    }
+    if let difference = difference(outcome, charge) { return (charge, .differs(difference)) }
+    return (try folded(outcome, into: charge).payment, .folded)
   }
 }
 

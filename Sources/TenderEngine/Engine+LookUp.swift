@@ -79,8 +79,9 @@ extension Engine {
     query.reference =
       query.id == nil ? known.providerReference ?? known.reference : known.providerReference
     query.refunds = known.reversals.filter { $0.kind == .refund }.compactMap(\.id)
-    // A sum without operations is one of version 0.2.0, or of a payment made elsewhere.
-    let own = PaymentState(known.operations, Observed())
+    // A sum without operations is one of version 0.2.0, or of a payment made elsewhere. The list has to show an
+    // unknown refund.
+    let own = PaymentState(known.operations.filter { !$0.isUnknown }, Observed())
     query.refunded = own.refunded + own.refunding
     query.amount = known.state.amount
     query.isPaid = known.attempt?.state.name == .succeeded && known.state.isCaptured

@@ -185,15 +185,8 @@ private struct Fold {
     }
     // This journal voided the payment itself. A look-up does not change that.
     if known.state.status.end == .cancelled { return }
-    if said.name == .cancelled, known.state.captured > 0 {
-      // After a void of a part, the rest has another id, and this answer is about the voided charge.
-      let isReplaced = known.reversals.contains {
-        $0.kind == .void && $0.isAlive && $0.state != .prepared
-      }
-      let left = known.state.captured - known.state.refunded - known.state.refunding
-      if !isReplaced, left > 0 { _ = found(.void, left, id: nil, .succeeded, outcome.result) }
-      return
-    }
+    // What went back is in `addRefunds`.
+    if said.name == .cancelled, known.state.captured > 0 { return }
     if attempt.isHold, said.mayHaveMoney || said.name == .returned {
       // It was captured, and not by this journal.
       let amount = outcome.amount ?? attempt.effectiveAmount
@@ -264,13 +257,34 @@ private struct Fold {
         try explain(amount, refund)
       }
     }
-    guard let sum else { return }
     // Sums that 0.2.0 recorded without operations become operations.
-    let own = PaymentState(payment.operations, Observed())
+    if let sum = isVoidedWhole ? payment.state.captured : sum { try addRest(of: sum) }
+  }
+
+  /// Whether the charge was voided: what went back last went by a void.
+  private var isVoided: Bool { outcome.isVoided || outcome.state?.name == .cancelled }
+
+  /// Whether the answer is about a whole payment that was voided, and not by this journal.
+  private var isVoidedWhole: Bool {
+    // After a void of a part, the rest has another id, and this answer is about the voided charge.
+    outcome.state?.name == .cancelled && payment.state.status.end != .cancelled
+      && !payment.reversals.contains { $0.kind == .void && $0.isAlive && $0.state != .prepared }
+  }
+
+  /// Explains the part of a sum that went back which neither an operation nor a list explains: by the unknown
+  /// reversal of exactly that amount, else as one that others made.
+  private mutating func addRest(of sum: Int) throws(Fault) {
+    let own = PaymentState(payment.operations.filter { !$0.isUnknown }, Observed())
     // A sum above the captured amount is no evidence.
     guard sum <= own.captured else { return }
-    let extra = sum - own.refunded - own.refunding
-    if extra > 0 { try explain(extra, nil) }
+    let rest = sum - own.refunded - own.refunding
+    let unknown = payment.reversals.filter(\.isUnknown)
+    if unknown.contains(where: { $0.effectiveAmount == rest && ($0.kind == .refund || isVoided) }) {
+      return try explain(rest, nil)
+    }
+    let extra = unknown.reduce(rest) { $0 - $1.effectiveAmount }
+    // The charge that replaces one that was voided in part may not be shown yet.
+    if extra > 0, unknown.isEmpty || !isVoided { try explain(extra, nil) }
   }
 
   /// Takes back refunds that are known by their sum alone, because a list names each of them.
@@ -295,21 +309,20 @@ private struct Fold {
   /// The sum of all refunds and voided parts, as the provider counts them; nil if it gives none.
   private var sum: Int? {
     guard let refunded = outcome.refundedAmount else { return nil }
-    // The provider counts refunds of the current charge only. If that charge replaced the first one, earlier
-    // partial voids are added.
-    let state = known.state
-    let isPart = outcome.amount == state.standing
-    return refunded + (isPart ? max(0, state.captured - state.standing) : 0)
+    // The answer can be about a charge that replaced the first one. The parts that were voided before are added.
+    let captured = known.state.captured
+    return refunded + max(0, captured - (outcome.amount ?? captured))
   }
 
   /// Assigns a refund to the operation that it explains, else records it as one that others made.
   private mutating func explain(_ amount: Int, _ refund: Outcome.SeenRefund?) throws(Fault) {
     let state = refund?.state ?? .succeeded
-    let result = refund?.result ?? [:]
+    let isVoid = refund?.isVoid ?? isVoided
+    let result = refund?.result ?? (isVoid ? outcome.result : [:])
     // A failed refund has the id of its own refusal, if any. An unknown one has none.
     let own = payment.reversals.first { reversal in
       guard reversal.effectiveAmount == amount, reversal.id == nil,
-        reversal.kind == .refund || refund?.isVoid == true
+        reversal.kind == .refund || isVoid
       else { return false }
       return switch reversal.state.name {
       case .sent, .failed: true
@@ -318,12 +331,12 @@ private struct Fold {
       }
     }
     guard let own else {
-      _ = found(refund?.isVoid == true ? .void : .refund, amount, id: refund?.id, state, result)
+      _ = found(isVoid ? .void : .refund, amount, id: refund?.id, state, result)
       return
     }
     let event: Operation.Event = own.isUnknown ? .find : .observe
     let change: (inout Operation) -> Void = { operation in
-      if refund?.isVoid == true { operation.kind = .void }
+      if isVoid { operation.kind = .void }
       operation.id = refund?.id
       (operation.fault, operation.preparation) = (nil, nil)
       if !result.members.isEmpty { operation.result = result }

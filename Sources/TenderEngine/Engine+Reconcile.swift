@@ -36,15 +36,29 @@ extension Engine {
       return (known, false, nil)
     case .absent, .cannotLook: break
     }
+    let isListed = isListed(progress.operation, progress.payment, recovery, policy)
     let lost = Lost(
       recovery: recovery,
-      why: why(finding, progress),
+      why: why(isListed ? .absent : finding, progress),
       age: clock.age(of: progress.operation),
       sinceSent: progress.sinceSent,
       late: timeToResend(progress.operation),
-      canLook: provider.canLook(at: progress.payment)
+      isListed: isListed
     )
     return try finish(lost, progress, policy, request)
+  }
+
+  /// Whether a look at the payment shows what became of an operation: the provider lists what went back of it.
+  private func isListed(
+    _ operation: Operation,
+    _ payment: Payment,
+    _ recovery: Recovery,
+    _ policy: Policy
+  ) -> Bool {
+    // The same key finds exactly this request. The amount can be that of another one.
+    if policy == .look, case .sameKey = recovery { return false }
+    return operation.isReversal && payment.state.isCaptured && provider.traits.canLookUp
+      && provider.canLook(at: payment)
   }
 
   /// Finishes a lost operation as `Decision` allows.
@@ -72,17 +86,39 @@ extension Engine {
         payment = try answer(question, payment, charge, &evidence) ?? payment
       case .finish:
         let current = Progress(payment, sequence, driver, interruption)
-        let outcome = try finish(lost.recovery, current)
+        let outcome: Outcome
+        do throws(Fault) {
+          outcome = try finish(lost.recovery, current)
+        } catch {
+          guard let known = seenAtOnce(current) else { throw error }
+          return (known, true, nil)
+        }
         let note = lost.recovery == .undo ? "undone" : "sent again and done"
         let known = try write(current, note: note) { known throws(Fault) in
           try driver.applied(outcome, .answer, known, sequence)
         }
         return (known, true, outcome)
       case .refuse(let fault): throw fault
-      case .replay, .run, .proceed, .look: return (payment, false, nil)
+      case .replay, .run, .proceed, .look:
+        say(payment, progress)
+        return (payment, false, nil)
       }
     }
     throw .bug("a request that is never finished")
+  }
+
+  /// Looks once for a refund or void whose request was sent in this run, and records its result. Returns the whole
+  /// payment; nil if the look decides nothing.
+  func seenAtOnce(_ progress: Progress) -> Payment? {
+    let (operation, payment) = (progress.operation, progress.payment)
+    let recovery = provider.recovery(of: operation, in: payment)
+    guard isListed(operation, payment, recovery, .look),
+      let seen = try? seen(payment, of: progress.whole), case .folded = seen.sight,
+      seen.charge[progress.sequence]?.isUnknown == false,
+      let known = try? write(seen.charge, over: progress.whole)
+    else { return nil }
+    say(known, progress)
+    return known
   }
 
   /// Sends the same request again, or undoes it.

@@ -96,6 +96,6 @@ struct Lost {
   let sinceSent: Int
   /// The milliseconds in which it can still appear at the provider.
   let late: Int
-  /// Whether the provider can be asked about its payment.
-  let canLook: Bool
+  /// Whether a look at its payment shows what became of it.
+  let isListed: Bool
 }

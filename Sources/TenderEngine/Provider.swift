@@ -55,7 +55,9 @@ package protocol Provider: Sendable {
 
   /// Looks a payment up by the provider's id or by the merchant's reference; nil if there is none.
   func lookUp(_ query: LookUp) throws(Fault) -> Outcome?
-  /// Looks for the result of an operation whose answer was lost. It sends nothing that can move money.
+  /// Looks for the result of an operation whose answer was lost. It sends nothing that can move money. What went
+  /// back of captured money is also found by `lookUp`, so an adapter without a question for one refund returns
+  /// `cannotLook`.
   func look(_ progress: Progress) throws(Fault) -> Finding
   /// The way to finish an operation whose answer was lost, if no look decides it.
   func recovery(of operation: Operation, in payment: Payment) -> Recovery

@@ -164,9 +164,13 @@ import Testing
       0 9 outcome_unknown, unknown 0/0 unknown: no-answer 500 429 unreadable
       -: others
     finish-refund
-      0 0, partially_refunded 1000/400: recorded pending settled declined returned inquiry disputed arbitration lost
-      0 0, partially_refunded 1000/400: won other-dispute lower-currency second-charge
-      0 9 outcome_unknown, succeeded 1000/0 refunding 400 unknown: voided part-refunded refunded refunding
+      0 0, partially_refunded 1000/400: recorded pending settled declined won lower-currency
+      0 0, partially_refunded 1000/400 disputed: inquiry disputed arbitration other-dispute
+      0 0, partially_refunded 1000/400 lost: lost
+      0 0, partially_refunded 1000/400 surplus 700: second-charge
+      0 0, returned 1000/400 returned 1000: returned
+      0 0, refunded 1000/1000 elsewhere 600: voided refunded
+      0 0, partially_refunded 1000/700 elsewhere 300: part-refunded refunding
       0 9 outcome_unknown, succeeded 1000/0 refunding 400 unknown: other-amount other-currency other-id
       0 9 outcome_unknown, succeeded 1000/0 refunding 400 unknown: other-reference absent no-answer 500 429 unreadable
       -: others

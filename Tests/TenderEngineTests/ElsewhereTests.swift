@@ -669,7 +669,7 @@ import Testing
     #expect(try till.refund(300) == "9 no_answer")
     _ = till.provider.heard()
     #expect(try till.resume(finish: true, resend: true) == "9 outcome_unknown")
-    #expect(till.provider.heard() == ["look refund 1 300"])
+    #expect(till.provider.heard() == ["look refund 1 300", "look up"])
     till.clock.advance(60_000)
     #expect(
       try till.resume(finish: true, resend: true) == "partially_refunded, refund 1: succeeded"
