@@ -113,33 +113,15 @@ struct WriteCommands: CommandWork {
     // An earlier line of the batch changes the payment before.
     if composition.check?.earlier != nil { target.payment = nil }
     let words = try order(target)
-    let engine = try composition.engine(target)
-    try invocation.checkRead(by: target.module.name)
-    let isPayersFlow = engine.provider.traits.hasPayerFlow
-    let awaitsPayer = isPayersFlow && words.kind != .void && words.kind != .refund
-    try WaitOptions.checkInterval(invocation, awaitsPayer: awaitsPayer)
-    let key = try invocation.value(Keys.idempotencyKey)
-    let isInherited = invocation.inherited.contains(Keys.provider.option.name)
+    let engine = try engine(target, words)
     var order = try engine.checked(
       words,
       on: target.payment,
       handle: handle,
-      Engine.Options(
-        newAttempt: invocation.has(Keys.newAttempt),
-        idempotencyKey: words.reference != nil || words.refundRequest != nil ? key : nil,
-        namesProvider: invocation.has(Keys.provider) && !isInherited,
-        isLookedUp: wait != nil,
-        looksFirst: looksFirst(engine),
-        despitePayments: Set(invocation.all(Keys.despitePayment))
-      )
+      try options(words, engine, wait)
     )
     if let check = composition.check {
-      if let lack = order.lack { throw lack }
-      if words.reference == nil {
-        if case .makes = check.earlier { return 0 }
-        guard isKnown || engine.provider.isID(handle) else { throw .unknownHandle(handle) }
-        if target.payment == nil { return 0 }
-      }
+      guard try goesOn(check, order, isKnown: isKnown, engine) else { return 0 }
     }
     if invocation.has(Keys.dryRun) {
       let request = try engine.preview(order)
@@ -147,21 +129,15 @@ struct WriteCommands: CommandWork {
       return composition.check == nil ? show(request) : 0
     }
     try approve(&order, target, engine)
-    if invocation.command.kind == .payment { try noteOfOthers(engine) }
-    if let reference = words.reference, !invocation.has(Keys.reference) {
-      // A generated reference is shown before anything is sent, because it is the only handle.
-      output.tell("reference \(reference.text)")
-    }
+    try tellBefore(words, engine)
     composition.signals.hold()
-    let isSale = words.reference != nil && engine.provider.traits.isAtReader
-    let place = isSale ? "reader" : awaitsPayer ? composition.listener(of: target.module) : nil
-    var report = try execute(&order, engine, at: place)
+    var report = try execute(&order, engine, at: place(of: words, target, engine))
     if let wait {
       report = try wait.apply(
         to: report,
         engine,
         composition,
-        inWordsOfAttempt: isPayersFlow && words.refundRequest == nil
+        inWordsOfAttempt: engine.provider.traits.hasPayerFlow && words.refundRequest == nil
       )
     }
     if ![.void, .refund].contains(words.kind) {
@@ -169,14 +145,7 @@ struct WriteCommands: CommandWork {
       let acceptsPart = words.reference == nil || invocation.has(Keys.allowPartial)
       report = report.ended(acceptsPart: acceptsPart)
     }
-    var (shown, exit) = expectation.judge(report, records)
-    // A later line may have changed the payment. This line ended as its own operation did.
-    if exit != 0, composition.shared.batch?.resumes == true, let then = report.then,
-      expectation.judge(then, records).1 == 0
-    {
-      (shown, exit) = (report, 0)
-      shown.fault = nil
-    }
+    let (shown, exit) = judged(report, expectation)
     composition.show(shown)
     return exit
   }
@@ -241,6 +210,77 @@ struct WriteCommands: CommandWork {
       )
     }
     return order
+  }
+
+  /// Whether the order waits for a payer's flow.
+  private func awaitsPayer(_ words: Order, _ engine: Engine) -> Bool {
+    engine.provider.traits.hasPayerFlow && words.kind != .void && words.kind != .refund
+  }
+
+  /// Returns the engine, and checks that no typed option is without effect.
+  private func engine(_ target: Target, _ words: Order) throws(Fault) -> Engine {
+    let engine = try composition.engine(target)
+    try invocation.checkRead(by: target.module.name)
+    try WaitOptions.checkInterval(invocation, awaitsPayer: awaitsPayer(words, engine))
+    return engine
+  }
+
+  private func options(
+    _ words: Order,
+    _ engine: Engine,
+    _ wait: WaitOptions?
+  ) throws(Fault) -> Engine.Options {
+    let key = try invocation.value(Keys.idempotencyKey)
+    let isInherited = invocation.inherited.contains(Keys.provider.option.name)
+    return Engine.Options(
+      newAttempt: invocation.has(Keys.newAttempt),
+      idempotencyKey: words.reference != nil || words.refundRequest != nil ? key : nil,
+      namesProvider: invocation.has(Keys.provider) && !isInherited,
+      isLookedUp: wait != nil,
+      looksFirst: looksFirst(engine),
+      despitePayments: Set(invocation.all(Keys.despitePayment))
+    )
+  }
+
+  /// Checks a line of a batch before the batch. Returns whether its request can be prepared: not if an earlier line
+  /// makes or changes its payment.
+  private func goesOn(
+    _ check: Composition.Check,
+    _ order: CheckedOrder,
+    isKnown: Bool,
+    _ engine: Engine
+  ) throws(Fault) -> Bool {
+    if let lack = order.lack { throw lack }
+    guard order.order.reference == nil else { return true }
+    if case .makes = check.earlier { return false }
+    guard isKnown || engine.provider.isID(order.handle) else { throw .unknownHandle(order.handle) }
+    return order.payment != nil
+  }
+
+  /// Tells a person what has to be known before anything is sent.
+  private func tellBefore(_ words: Order, _ engine: Engine) throws(Fault) {
+    if invocation.command.kind == .payment { try noteOfOthers(engine) }
+    if let reference = words.reference, !invocation.has(Keys.reference) {
+      // A generated reference is the only handle.
+      output.tell("reference \(reference.text)")
+    }
+  }
+
+  /// The thing that only one line of a batch can use at a time: the reader, or the port for the payer's return.
+  private func place(of words: Order, _ target: Target, _ engine: Engine) -> String? {
+    if words.reference != nil, engine.provider.traits.isAtReader { return "reader" }
+    return awaitsPayer(words, engine) ? composition.listener(of: target.module) : nil
+  }
+
+  private func judged(_ report: Report, _ expectation: Expectation) -> (Report, Int32) {
+    let (shown, exit) = expectation.judge(report, records)
+    // A later line may have changed the payment. This line ended as its own operation did.
+    guard exit != 0, composition.shared.batch?.resumes == true, let then = report.then,
+      expectation.judge(then, records).1 == 0
+    else { return (shown, exit) }
+    var own = report
+    own.fault = nil
+    return (own, 0)
   }
 
   /// Asks for the consent that only a person can give: to a second refund by an amount without a name, and to
