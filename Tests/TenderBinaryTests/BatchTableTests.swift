@@ -87,7 +87,9 @@ import Testing
     ("Order,amount", [], "'Order'"), ("reference,reference", [], "'reference' twice"),
     ("reference,Ref", ["--map", "reference=Ref"], "'Ref' and 'reference' for one option"),
     ("reference,instrument", [], "'instrument'"), ("reference,amount.x", [], "'amount.x'"),
-    ("reference;amount", [], "has no comma"), ("reference,,amount", [], "without a name"),
+    ("reference;amount", [], "has no comma"), (" , ,", [], "there is no header"),
+    ("sep=;\nreference;amount", [], "begins with 'sep=;'"),
+    ("Order,amount,Betrag,Note", [], "'Order', 'Betrag', 'Note', which are no options"),
     ("reference,4111 1111 1111 1111", [], "card number"), ("", [], "there is no header"),
     ("reference,\"amount", [], "ends within a quoted cell"),
     ("reference,am\"ount", [], "cell 2, has a quote in a wrong place"),
@@ -110,8 +112,95 @@ import Testing
     #expect(!result.errors.contains("4111"))
   }
 
-  /// After a quote in a wrong place, the start of the next row is unknown. Nothing after it runs.
-  @Test func `stops at a row whose end is not known`() throws {
+  /// What a spreadsheet adds is no data: a first line, a column without a name, and rows without a value.
+  @Test(arguments: [
+    "", "\n\n", ",,,\n,,,\n", " , ,\t, \n", "\"\",\"\",\"\",\"\"\n", ",,,",
+  ])
+  func `leaves out what has no value`(_ end: String) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    for head in ["", "sep=,\n", "\u{feff}sep=,\r\n"] {
+      let name = head.isEmpty ? "A" : "B\(head.count)"
+      let text = head + "reference,amount,test_card,\n\(name),5,visa,\n" + end
+      let result = try batch(text, binary)
+      #expect(result.status == 0, "\(result.output) \(result.errors)")
+      #expect(result.records.map { $0.text("reference") } == [name, nil])
+      #expect(result.records.first?["line"]?.boundedNumber == (head.isEmpty ? 2 : 3))
+    }
+    let named = try batch("reference,amount,test_card,\nC,5,visa,7\n", binary)
+    #expect(named.status == 14)
+    #expect(
+      named.records[0]["error"]?["message"]?.text?.contains("has '7' in a column without a name")
+        == true,
+      "\(named.output)"
+    )
+  }
+
+  /// Without an amount, all that is left moves. An amount that was left empty is a mistake, however it is left empty.
+  @Test func `an empty amount moves nothing`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let paid = "transact --test-card visa --amount 100 --reference"
+    for name in ["A", "B", "C"] { #expect(try binary.run(line: "\(paid) \(name)").status == 0) }
+    #expect(try binary.run(line: "\(paid) H --hold").status == 0)
+    func messages(_ result: Binary.Result) -> [String] {
+      result.records.dropLast().map { $0["error"]?["message"]?.text ?? $0.text("status") ?? "" }
+    }
+    for check in [["--check"], []] {
+      let table = try batch(
+        """
+        command,reference,amount
+        refund,A,
+        cancel,B,
+        confirm,H,
+
+        """,
+        binary,
+        check.first ?? "--ordered"
+      )
+      #expect(table.status == 14)
+      for said in messages(table) { #expect(said.contains("has an empty amount"), "\(said)") }
+      let lines = ["null", "\"\"", "\" \""].flatMap { empty in
+        ["refund", "cancel", "confirm"].map { command in
+          let name = command == "confirm" ? "H" : "A"
+          return "{\"command\":\"\(command)\",\"reference\":\"\(name)\",\"amount\":\(empty)}"
+        }
+      }
+      let file = try Works.write(lines, binary)
+      let listed = try binary.run(["batch", file, "--json"] + check)
+      #expect(listed.status == 14)
+      #expect(messages(listed).count == 9)
+      for said in messages(listed) { #expect(said.contains("has an empty amount"), "\(said)") }
+    }
+    // All that is left is moved where a line says so, or has no such column.
+    let rest = try Works.write(
+      [#"{"command":"refund","reference":"A","amount":null,"rest":true}"#],
+      binary
+    )
+    #expect(try binary.run("batch", rest, "--json").records[0]["refunded_amount"] == 10_000)
+    #expect(try batch("command,reference\nrefund,C\n", binary).status == 0)
+    let book = try binary.run("journal", "show", "B", "--json").record
+    #expect(book["captured_amount"] == 10_000 && book["voided_amount"] == nil)
+  }
+
+  /// A list is one value: read line by line, one of its elements could be charged.
+  @Test(arguments: ["[\n%,\n%\n]\n", "[%,%]", " [%]", "\n[\n%\n]", "\u{feff}[\n%\n]"])
+  func `refuses a JSON list with the command that converts it`(_ form: String) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let element = #"{"command":"transact","reference":"L","amount":"5","test_card":"visa"}"#
+    let path = binary.home.appending(path: "list.json")
+    try Data(form.replacing("%", with: element).utf8).write(to: path)
+    let result = try binary.run("batch", path.path, "--json")
+    #expect(result.status == 2 && result.output == "")
+    let hint = result.errorRecord["error"]?["hint"]?.text
+    #expect(hint == "turn each element into a line: jq -c '.[]' \(path.path)")
+    #expect(try binary.run("journal", "list", "--json").records.isEmpty)
+  }
+
+  /// After a quote in a wrong place, the start of the next row is unknown. A file is read to its end before a row
+  /// runs; of a pipe nothing after it runs.
+  @Test func `runs no row of a table whose rows have no known end`() throws {
     let binary = try Binary()
     defer { binary.remove() }
     let head = "reference,amount,test_card,metadata.note\n"
@@ -121,11 +210,24 @@ import Testing
       "B,5,visa,\"a\"b\n",
     ].enumerated() {
       let text = head + "A\(number),5,visa,\n" + broken + "C,5,visa,\n"
-      let result = try batch(text, binary)
+      let report = binary.home.appending(path: "r.xml")
+      let file = try batch(text, binary, "--junit", report.path)
+      #expect(file.status == 2 && file.output == "", "\(file.output)")
+      #expect(file.errors.contains("row 3"), "\(file.errors)")
+      let red = try String(contentsOf: report, encoding: .utf8)
+      #expect(red.contains(#"tests="1" failures="0" errors="1""#), "\(red)")
+      let result = try binary.run(
+        ["batch", "--csv", "-", "--json", "--ordered", "--junit", report.path],
+        input: text
+      )
       #expect(result.status == 14, "\(result.errors)")
-      #expect(result.records.map { $0.text("reference") } == ["A\(number)", nil])
-      #expect(result.records.last?["stopped"] == true)
-      #expect(result.errors.contains("row 3"), "\(result.errors)")
+      #expect(result.records.map { $0.text("reference") } == ["A\(number)", nil, nil])
+      #expect(result.records[1]["line"] == 3 && result.records[1]["error"]?["code"] == "bad_line")
+      let summary = try #require(result.records.last)
+      #expect(summary["failed"] == 1 && summary["stopped"] == true)
+      let cases = try String(contentsOf: report, encoding: .utf8)
+      #expect(cases.contains(#"tests="3" failures="0" errors="1""#), "\(cases)")
+      #expect(cases.contains(#"name="further rows""#), "\(cases)")
     }
     #expect(try binary.run("journal", "list", "--json").records.count == 4)
     let pipe = try binary.run(

@@ -124,9 +124,11 @@ import FoundationXML
     }
     #expect(counts == ["17", "1", "8"])
     #expect(try suite.nodes(forXPath: "testcase").count == 17)
-    let failure = try suite.nodes(forXPath: "testcase[@name='A2']/failure/@type").first
+    let failure = try suite.nodes(forXPath: "testcase[contains(@name, ' A2')]/failure/@type").first
     #expect(failure?.stringValue == "insufficient_funds")
-    #expect(try suite.nodes(forXPath: "testcase[@name='A3']/*").isEmpty)
+    #expect(try suite.nodes(forXPath: "testcase[contains(@name, ' A3')]/*").isEmpty)
+    let names = try suite.nodes(forXPath: "testcase/@name").compactMap(\.stringValue)
+    #expect(Set(names).count == 17 && names.contains("line 1: transact A1"), "\(names)")
     #expect(!FileManager.default.fileExists(atPath: report.path + ".part"))
   }
 

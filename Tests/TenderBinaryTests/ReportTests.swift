@@ -56,7 +56,7 @@ import Testing
     let report = binary.home.appending(path: "r.xml")
     #expect(try binary.run("batch", file, "--json", "--junit", report.path).status == 14)
     let text = try String(contentsOf: report, encoding: .utf8)
-    #expect(text.contains(#"name="J?x?"#), "\(text)")
+    #expect(text.contains(#": transact J?x?"#), "\(text)")
     #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || !Printable.isHarmful($0.value) })
   }
 

@@ -281,7 +281,7 @@ import Testing
     let names = text.components(separatedBy: "<testcase name=\"").dropFirst().map { part in
       String(part.prefix { $0 != "\"" })
     }
-    #expect(names == (1...13).map { "L\($0)" } + ["NONE"])
+    #expect(names == (1...13).map { "line \($0): transact L\($0)" } + ["line 14: confirm NONE"])
     #expect(text.contains("the result is succeeded, exit:0, and declined was expected"))
     #expect(text.contains(#" failures="1" errors="1" skipped="0" "#))
     #expect(text.contains(#"timestamp="2026-01-01T09:00:00Z""#))
@@ -304,11 +304,11 @@ import Testing
     #expect(try binary.run(words).status == 14)
     let text = try String(contentsOf: report, encoding: .utf8)
     #expect(text.contains(#"tests="4" failures="0" errors="1" skipped="2" "#))
-    #expect(text.contains(#"name="D" classname="tender.batch" time="0.000"><skipped "#))
+    #expect(text.contains(#"name="line 4: D" classname="tender.batch" time="0.000"><skipped "#))
     let slow = ["batch", file, "--junit", report.path, "--rate", "1", "--deadline", "1500ms"]
     _ = try binary.run(slow + ["--json"])
     let left = try String(contentsOf: report, encoding: .utf8)
-    #expect(left.contains(#"name="D" classname="tender.batch" time="0.000"><skipped "#))
+    #expect(left.contains(#"name="line 4: D" classname="tender.batch" time="0.000"><skipped "#))
     // The number of further lines in a pipe is unknown.
     let piped = ["batch", "-"] + slow.dropFirst(2)
     _ = try binary.run(piped + ["--json"], input: lines.joined(separator: "\n"))

@@ -28,9 +28,10 @@ extension Action {
 
     --csv FILE reads a CSV file instead (RFC 4180, UTF-8): a header, then one line for each row. A
     column has the name of its key, such as amount, refund_reference or metadata.table. --map
-    OPTION=COLUMN names another column. An unknown column is refused before the first row runs;
-    --map ignore=COLUMN leaves it out. An empty cell is no value. Without a column command each row
-    is a transact. Results and errors have the number of the row as their line; the header is row
+    OPTION=COLUMN names another column. An unknown column, or a row without an end, is refused
+    before the first row runs; --map ignore=COLUMN leaves a column out. An empty cell is no value,
+    and an empty row is left out. An empty amount of a refund, cancel or confirm is refused, since
+    none means all that is left. Without a column command each row is a transact. Results and errors have the number of the row as their line; the header is row
     1. A CSV file has no instruments.
 
     With --jobs many lines run at once. Lines that wait for the disk share one sync. Connections
@@ -80,6 +81,24 @@ struct BatchCommand: CommandWork {
       throw .badOptions("--map needs --csv", hint: "add --csv FILE, or leave it out")
     }
     let jobs = jobs(try invocation.value(Keys.jobs) ?? 4)
+    let report = try junit(jobs)
+    do throws(Fault) {
+      return try run(path, isTable: csv != nil, jobs, report)
+    } catch {
+      if let report, !report.isFinished {
+        report.add(error)
+        _ = report.finish()
+      }
+      throw error
+    }
+  }
+
+  private func run(
+    _ path: String,
+    isTable: Bool,
+    _ jobs: Int,
+    _ report: JUnitFile?
+  ) throws(Fault) -> Int32 {
     let rate = try invocation.value(Keys.rate)
     let isLive = try invocation.value(Keys.env) == .live
     let checks = invocation.has(Keys.check)
@@ -89,8 +108,7 @@ struct BatchCommand: CommandWork {
     let signals = composition.signals
     let source = try BatchSource(path) { signals.wish != nil }
     let vocabulary = BatchVocabulary(invocation, composition.catalogue, isLiveAllowed: isLive)
-    if csv != nil { try source.readHeader(invocation.all(Keys.map), vocabulary) }
-    let report = try junit(path, jobs)
+    if isTable { try source.readHeader(invocation.all(Keys.map), vocabulary) }
     signals.finishUnderWay()
     let worker = BatchWorker(
       providers: composition.providers,
@@ -124,14 +142,14 @@ struct BatchCommand: CommandWork {
       shard: try invocation.value(Keys.shard),
       // For that long, a process that is gone may still have the lock of a reference.
       patience: 2 * (try composition.settings.timeout()) + 10_000,
-      number: csv == nil ? 0 : 1
+      number: source.row
     )
     try run.all(atMost: rate)
     let took = worker.standing == nil ? composition.clock.uptime - start : 0
     return try run.tally.end(milliseconds: took)
   }
 
-  private func junit(_ path: String, _ jobs: Int) throws(Fault) -> JUnitFile? {
+  private func junit(_ jobs: Int) throws(Fault) -> JUnitFile? {
     try invocation[Keys.junit].map { report throws(Fault) in
       try JUnitFile(
         report,
@@ -197,7 +215,9 @@ struct BatchCommand: CommandWork {
         for (line, reference) in left.sorted(by: { $0.line < $1.line }) {
           tally.report?.skip(line, reference)
         }
-        if tally.isStopped, tally.left == 0 { tally.report?.skipRest() }
+        if tally.isStopped, tally.left == 0 {
+          tally.report?.skipRest(source.table == nil ? "lines" : "rows")
+        }
       } catch {
         // The running lines end, and are shown, before the batch ends.
         while workers.open > 0 { try? take() }
@@ -289,7 +309,7 @@ struct BatchCommand: CommandWork {
 
     /// Counts the lines that a stop leaves unread. In a pipe, their number is unknown.
     private mutating func countLeft() throws(Fault) {
-      guard mustStop else { return }
+      guard mustStop || source.isCut else { return }
       if schedule.isStopped || composition.signals.wish != nil, source.isFile {
         while let text = try source.next(idle: { () throws(Fault) in }) {
           number += 1

@@ -113,7 +113,9 @@ package struct BatchLine: Sendable {
     var given: [(option: Option, value: String?)] = []
     var operand: String?
     var instrument: [UInt8]?
+    try Self.checkAmount(of: object, command)
     for member in object.members where member.key != "command" {
+      if member.key == Self.amount, member.value == .null { continue }
       if member.key == "instrument" {
         guard makes, member.value.object != nil else {
           let hint = "see: tender help instruments"
@@ -150,6 +152,23 @@ package struct BatchLine: Sendable {
     said["instrument"] = nil
     order = makes && object["new_attempt"] != true ? said : nil
     invocation = Self.invocation(command, given, vocabulary, operand)
+  }
+
+  /// The member with the amount.
+  static let amount = "amount"
+
+  /// Checks that a line that changes a payment does not leave its amount empty: without one, all that is left moves.
+  private static func checkAmount(of line: JSONObject, _ command: Command) throws(Fault) {
+    guard case .changes(let change) = command.work, let given = line[amount],
+      given == .null || given.text?.isBlank == true, line["rest"] != true
+    else { return }
+    throw .badLine(
+      "has an empty amount",
+      hint: "write the amount"
+        + (change == .refund
+          ? "; for all that is left, add \"rest\": true, or leave \"amount\" out"
+          : ", or leave \"amount\" out for all of it")
+    )
   }
 
   private static func object(_ text: String) throws(Fault) -> JSONObject {

@@ -23,7 +23,6 @@ struct BatchTable: Sendable {
   init(header: [String], pairs: [String], _ vocabulary: BatchVocabulary) throws(Fault) {
     for name in header {
       try CardNumberGuard.check(name, of: Keys.csv.option.name)
-      guard !name.isBlank else { throw .badHeader("has a column without a name", "name it") }
     }
     if header.count == 1, header[0].contains(";") || header[0].contains("\t") {
       throw .badHeader("has no comma", "separate cells by commas")
@@ -49,7 +48,13 @@ struct BatchTable: Sendable {
     }
     let known = vocabulary.members
     var columns: [Column] = []
+    var unknown: [String] = []
     for name in header {
+      // A spreadsheet leaves an empty column behind the last one.
+      guard !name.isBlank else {
+        columns.append(Column(name: "", member: nil, isFlag: false))
+        continue
+      }
       let said = meant[name] ?? name
       let head = said.prefix(before: ".")
       let member: String = String(head).replacing("-", with: "_") + said.dropFirst(head.count)
@@ -59,10 +64,8 @@ struct BatchTable: Sendable {
       }
       let first = String(member.prefix(before: "."))
       guard let kind = known[first], first == member || kind.repeats else {
-        throw .badHeader(
-          "has the column \(name.quotedForMessage), which is no option of a batch",
-          "name its option: --map OPTION=COLUMN, or leave it out: --map ignore=COLUMN"
-        )
+        unknown.append(name.quotedForMessage)
+        continue
       }
       if let other = columns.first(where: { $0.member == member }) {
         let what =
@@ -73,6 +76,13 @@ struct BatchTable: Sendable {
         )
       }
       columns.append(Column(name: name, member: member, isFlag: kind.isFlag))
+    }
+    guard unknown.isEmpty else {
+      let are = unknown.count == 1 ? "which is no option" : "which are no options"
+      throw .badHeader(
+        "has the column\(unknown.count == 1 ? "" : "s") \(unknown.joined(separator: ", ")), \(are) of a batch",
+        "name its option: --map OPTION=COLUMN, or leave it out: --map ignore=COLUMN"
+      )
     }
     self.columns = columns
     pays = !columns.contains { $0.member == "command" }
@@ -107,7 +117,19 @@ struct BatchTable: Sendable {
     }
     var line: JSONObject = pays ? ["command": "transact"] : [:]
     for (column, cell) in zip(columns, cells) {
-      guard let member = column.member, !cell.isEmpty else { continue }
+      guard !column.name.isEmpty || cell.isBlank else {
+        throw .badLine(
+          row: row,
+          " has \(cell.quotedForMessage) in a column without a name",
+          hint: "name the column in the header, or empty the cell"
+        )
+      }
+      guard let member = column.member else { continue }
+      guard !cell.isEmpty else {
+        // Without an amount, all that is left moves. Only a table without the column means that.
+        if member == BatchLine.amount { line[member] = .null }
+        continue
+      }
       var value = JSON.string(cell)
       if column.isFlag {
         guard ["true", "false"].contains(cell.lowercased()) else {

@@ -120,6 +120,7 @@ struct BatchTally {
   func end(milliseconds: Int) throws(Fault) -> Int32 {
     output.keepsState = false
     output.clearState()
+    if let problem { report?.add(problem) }
     let unreported = report?.finish()
     if let unreported { output.warn("\(unreported.message); \(unreported.hint ?? "")") }
     if let problem, ok + failed == 0 { throw problem }

@@ -1,3 +1,4 @@
+private import Platform
 internal import TenderCommandLine
 internal import TenderModel
 internal import TenderSystem
@@ -18,6 +19,7 @@ final class JUnitFile {
   private var skipped = 0
   private var milliseconds = 0
   private var isBroken = false
+  private(set) var isFinished = false
   /// Started lines without a written case, in the order of the file.
   private var open: [Int] = []
   /// Cases that wait for the case of an earlier line.
@@ -42,6 +44,10 @@ final class JUnitFile {
       )
     }
     self.path = path
+    // The report of an earlier run says nothing about this one.
+    guard unsafe unlink(path) == 0 || errno == ENOENT else {
+      throw .badFile("--junit: cannot replace \(path)", hint: "check its folder")
+    }
     (part, descriptor) = try Environment.temporary(beside: path, named: "--junit")
   }
 
@@ -72,10 +78,34 @@ final class JUnitFile {
         "<\(element) type=\(quoted(code)) message=\(quoted(error?.text("message") ?? "the result is unknown"))>"
         + shown("line \(answer.line), exit \(answer.exit)\(reason)") + "</\(element)>"
     }
-    let name = answer.reference ?? "line \(answer.line)"
     let command = record?.fields.text("command") ?? "batch"
-    waiting[answer.line] = testCase(name, command, answer.milliseconds, problem)
+    let words = [record?.fields.text("command"), answer.reference].compactMap(\.self)
+    waiting[answer.line] = testCase(
+      Self.name(answer.line, words),
+      command,
+      answer.milliseconds,
+      problem
+    )
     writeReady()
+  }
+
+  /// The name of a case. Readers that key by name see each line, because its number is in it.
+  private static func name(_ line: Int, _ words: [String]) -> String {
+    "line \(line)" + (words.isEmpty ? "" : ": " + words.joined(separator: " "))
+  }
+
+  /// Adds the fault that ended the run, so that the report is not green.
+  func add(_ fault: Fault) {
+    tests += 1
+    errors += 1
+    let text = testCase(
+      "the batch",
+      "batch",
+      0,
+      "<error type=\(quoted(fault.code)) message=\(quoted(fault.message))>"
+        + shown(fault.hint ?? "") + "</error>"
+    )
+    if !isBroken { isBroken = !Console.write(text, to: descriptor) }
   }
 
   private func testCase(
@@ -105,11 +135,12 @@ final class JUnitFile {
 
   /// Adds a line that was not started, after all that were.
   func skip(_ line: Int, _ reference: String?) {
-    skip(reference ?? "line \(line)", "the batch was stopped before line \(line)")
+    let name = Self.name(line, [reference].compactMap(\.self))
+    skip(name, "the batch was stopped before line \(line)")
   }
 
   /// Adds an entry for an unknown number of lines that were not started.
-  func skipRest() { skip("further lines", "the batch was stopped before them") }
+  func skipRest(_ unit: String) { skip("further \(unit)", "the batch was stopped before them") }
 
   private func skip(_ name: String, _ why: String) {
     tests += 1
@@ -120,6 +151,7 @@ final class JUnitFile {
 
   /// Completes the report under its name. Returns its error.
   func finish() -> Fault? {
+    isFinished = true
     let shown = properties.map { "<property name=\(quoted($0.name)) value=\(quoted($0.value))/>\n" }
     let counts = "tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\""
     let time = "time=\(seconds(milliseconds))"
