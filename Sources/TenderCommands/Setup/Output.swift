@@ -201,7 +201,7 @@ final class Output {
 
   /// Returns the line of a redacted record. A line of JSON without secrets is made only once.
   private func redactedLine(_ record: Record) -> String {
-    if csv == nil, !isRaw, redactor.mayBeClean {
+    if csv == nil, !isRaw {
       let line = line(record)
       if redactor.isClean(line) { return line }
     }
