@@ -92,7 +92,7 @@ final class Output {
       isColoured: Self.isColoured(invocation[Keys.color], environment, descriptor: 1),
       localTime: { [zone] in
         zone.isUsed.withLock { $0 = true }
-        return Timestamp.read($0).flatMap(Environment.localText)
+        return Timestamp.read($0).flatMap(LocalTime.text)
       }
     )
   }
