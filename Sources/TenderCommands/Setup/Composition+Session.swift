@@ -69,7 +69,7 @@ extension Composition {
         )
       }
       let transport = transport
-      http = CurlHTTP(transport, hub: shared.hub)
+      http = CurlHTTP(transport)
       sockets = WebSocketClient(transport)
       shared.networks[name] = (http, sockets)
     }
