@@ -6,9 +6,7 @@
 
 #define FUNCTIONS(F) \
   F(curl_global_init) F(curl_easy_init) F(curl_easy_cleanup) F(curl_easy_reset) \
-  F(curl_easy_perform) F(curl_multi_init) F(curl_multi_cleanup) F(curl_multi_setopt) \
-  F(curl_multi_add_handle) F(curl_multi_remove_handle) F(curl_multi_perform) F(curl_multi_poll) \
-  F(curl_multi_wakeup) F(curl_multi_info_read) F(curl_easy_send) F(curl_easy_recv) \
+  F(curl_easy_perform) F(curl_easy_send) F(curl_easy_recv) \
   F(curl_easy_setopt) F(curl_easy_getinfo) F(curl_easy_strerror) F(curl_slist_append) \
   F(curl_slist_free_all) F(curl_version_info)
 
@@ -32,35 +30,6 @@ CURL *tender_curl_easy_init(void) { return api.curl_easy_init(); }
 void tender_curl_easy_cleanup(CURL *easy) { api.curl_easy_cleanup(easy); }
 void tender_curl_easy_reset(CURL *easy) { api.curl_easy_reset(easy); }
 CURLcode tender_curl_easy_perform(CURL *easy) { return api.curl_easy_perform(easy); }
-CURLM *tender_curl_multi_init(void) { return api.curl_multi_init(); }
-void tender_curl_multi_cleanup(CURLM *multi) { api.curl_multi_cleanup(multi); }
-CURLMcode tender_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
-  return api.curl_multi_setopt(multi, option, value);
-}
-CURLMcode tender_curl_multi_add_handle(CURLM *multi, CURL *easy) {
-  return api.curl_multi_add_handle(multi, easy);
-}
-CURLMcode tender_curl_multi_remove_handle(CURLM *multi, CURL *easy) {
-  return api.curl_multi_remove_handle(multi, easy);
-}
-CURLMcode tender_curl_multi_perform(CURLM *multi) {
-  int running = 0;
-  return api.curl_multi_perform(multi, &running);
-}
-CURLMcode tender_curl_multi_wait(CURLM *multi, int milliseconds) {
-  return api.curl_multi_poll(multi, NULL, 0, milliseconds, NULL);
-}
-CURLMcode tender_curl_multi_wakeup(CURLM *multi) { return api.curl_multi_wakeup(multi); }
-CURL *tender_curl_multi_next(CURLM *multi, CURLcode *code) {
-  int left = 0;
-  for (CURLMsg *message; (message = api.curl_multi_info_read(multi, &left));) {
-    if (message->msg != CURLMSG_DONE)
-      continue;
-    *code = message->data.result;
-    return message->easy_handle;
-  }
-  return NULL;
-}
 CURLcode tender_curl_easy_send(CURL *easy, const void *bytes, size_t count, size_t *sent) {
   return api.curl_easy_send(easy, bytes, count, sent);
 }
@@ -102,9 +71,6 @@ CURLcode tender_curl_set_leaving(CURL *easy, tender_curl_leaving function, void 
   return code == CURLE_UNKNOWN_OPTION ? CURLE_OK : code;
 }
 CURLcode tender_curl_get_long(CURL *easy, CURLINFO info, long *value) {
-  return api.curl_easy_getinfo(easy, info, value);
-}
-CURLcode tender_curl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
   return api.curl_easy_getinfo(easy, info, value);
 }
 CURLcode tender_curl_get_socket(CURL *easy, curl_socket_t *value) {

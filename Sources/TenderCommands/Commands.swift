@@ -7,7 +7,7 @@ extension Action {
     { journalPrune }, { journalVerify }, { journalBackup }, { journalResolve }, { journalAccept },
     { providers }, { explain }, { doctor }, { conformance }, { simulatorServe }, { simulatorShow },
     { simulatorRequests }, { simulatorAdvance }, { simulatorSave }, { simulatorLoad },
-    { simulatorReset }, { simulatorLearn }, { simulatorScenarios }, { configShow }, { configCheck },
+    { simulatorReset }, { simulatorScenarios }, { configShow }, { configCheck },
     { schema }, { completion },
   ]
 }

@@ -70,35 +70,4 @@ package enum Digits {
   package static func looksLikeCard(_ digits: some Collection<UInt8>) -> Bool {
     (13...19).contains(digits.count) && CardBrand(digits: digits) != nil && passLuhn(digits)
   }
-
-  /// Returns whether a text has a card number in the data of a chip, in hexadecimal digits (EMV Book 3, annexes
-  /// A and B). Its tag is 5A (PAN), or 57 or 9F6B (track 2).
-  static func holdsChipData(_ text: String) -> Bool {
-    let bytes = Array(text.utf8)
-    func value(_ place: Int) -> UInt8? {
-      guard place < bytes.count else { return nil }
-      return switch bytes[place] {
-      case 0x30...0x39: bytes[place] - 0x30
-      case 0x41...0x46, 0x61...0x66: (bytes[place] & 0x5f) - 0x37
-      default: nil
-      }
-    }
-    func byte(_ place: Int) -> UInt8? {
-      guard let high = value(place), let low = value(place + 1) else { return nil }
-      return high << 4 | low
-    }
-    for start in bytes.indices {
-      guard let tag = byte(start), [0x5a, 0x57, 0x6b].contains(tag),
-        let length = byte(start + 2), (7...19).contains(length),
-        tag != 0x6b || start > 1 && byte(start - 2) == 0x9f
-      else { continue }
-      let content = (0..<2 * Int(length)).map { value(start + 4 + $0) }
-      let digits = content.prefix { $0.map { $0 < 10 } ?? false }.compactMap(\.self)
-      // Padding or the end follows a PAN, a separator the number of a track 2. Other digits are an id's.
-      let rest = content.dropFirst(digits.count)
-      let isWhole = tag == 0x5a ? rest.allSatisfy { $0 ?? 0xf == 0xf } : rest.first == 0xd
-      if isWhole, looksLikeCard(digits) { return true }
-    }
-    return false
-  }
 }

@@ -66,42 +66,16 @@ package enum CardNumberGuard {
       && Digits.looksLikeCard(digits)
   }
 
-  /// Returns whether a text contains a card number, however its digits are separated.
+  /// Returns whether a text contains a card number, whatever separates its digits. A value that would be masked in
+  /// output is refused before it is stored.
   private static func looksLikeCard(_ text: String) -> Bool {
-    // Nearly every text has too few digits, and nothing that can stand for one.
-    let mayHide = text.utf8.contains { $0 >= 0x80 || "%&\\".utf8.contains($0) }
-    guard mayHide || text.utf8.count(where: DigitRuns.isDigit) >= 13 else { return false }
-    let last = text.lastIndex(of: "=").map { text[text.index(after: $0)...] } ?? text[...]
-    if let digits = Digits.only(in: String(last)), Digits.looksLikeCard(digits) { return true }
-    // A value that would be masked in output is refused before it is stored.
-    return Redactor.holdsCardNumber(text) || Redactor.holdsCardNumber(spaced(text))
-  }
-
-  /// Returns the text with a space for each sign between letters and digits, and without combining marks.
-  ///
-  /// The signs that separate the values of a web address stay. So do those that `DigitRuns` knows: a UUID needs
-  /// its hyphens.
-  private static func spaced(_ text: String) -> String {
-    func stays(_ byte: UInt8) -> Bool {
-      DigitRuns.isDigit(byte) || DigitRuns.isLetter(byte) || "=&?-./_".utf8.contains(byte)
+    // The signs that separate the values of a web address stay. So do those that `DigitRuns` knows.
+    let spaced = text.utf8.map { byte in
+      let stays = DigitRuns.isDigit(byte) || DigitRuns.isLetter(byte) || byte >= 0x80
+      return stays || "=&?-./_".utf8.contains(byte) ? byte : UInt8(ascii: " ")
     }
-    if text.utf8.allSatisfy({ $0 < 0x80 }) {
-      return String(decoding: text.utf8.map { stays($0) ? $0 : UInt8(ascii: " ") }, as: UTF8.self)
-    }
-    var shown = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      let properties = scalar.properties
-      switch properties.generalCategory {
-      case .nonspacingMark, .enclosingMark: continue
-      default: break
-      }
-      // Digits in circles are symbols, but they have a numeric type.
-      let isPart =
-        properties.isAlphabetic || properties.numericType != nil
-        || scalar.isASCII && stays(UInt8(scalar.value))
-      shown.append(isPart ? scalar : " ")
-    }
-    return String(shown)
+    return Redactor.holdsCardNumber(text)
+      || Redactor.holdsCardNumber(String(decoding: spaced, as: UTF8.self))
   }
 }
 

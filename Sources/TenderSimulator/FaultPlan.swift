@@ -90,12 +90,10 @@ package final class FaultPlan {
       guard fault.about.map({ isAbout($0, content) }) ?? true, strikes(fault) else { continue }
       struck.append(fault.text)
       used.insert(fault.text)
-      switch (fault.what, fault.value) {
-      case ("latency", .latency(let latency)):
-        let draw = draws(fault, "latency")
-        strike.delay += latency.drawn(draw[0], draw[1])
-      case ("bandwidth", .number(let rate)): strike.rate = rate
-      case ("cut", .number(let bytes)): strike.cut = bytes
+      switch fault.what {
+      case "latency": strike.delay += latency(of: fault)
+      case "bandwidth": strike.rate = fault.value?.lowerBound
+      case "cut": strike.cut = fault.value?.lowerBound
       default: strike.what = strike.what ?? fault.what
       }
     }
@@ -108,16 +106,11 @@ package final class FaultPlan {
     return String(decoding: sent, as: UTF8.self).contains(text)
   }
 
+  /// Counts one more strike of a fault. Returns whether the limit was not reached before.
   private func strikes(_ fault: PlannedFault) -> Bool {
-    if let percent = fault.percent, draws(fault, "chance")[0] * 100 >= Double(percent) {
-      return false
-    }
-    guard fault.count != nil || fault.spared > 0 else { return true }
-    let limit = fault.count.map { $0 + fault.spared } ?? .max
-    return count(fault, "", upTo: limit).map { $0 > fault.spared } ?? false
+    fault.count.map { count(fault, "", upTo: $0) != nil } ?? true
   }
 
-  /// Counts one more strike of a fault; nil if the limit was reached before.
   private func count(_ fault: PlannedFault, _ kind: String, upTo limit: Int = .max) -> Int? {
     let key = "\(fault.text)|\(options.payment ?? "")|\(kind)"
     if isServed || options.payment != nil { return try? ledger.count("fault", key, upTo: limit) }
@@ -126,17 +119,15 @@ package final class FaultPlan {
     return next <= limit ? next : nil
   }
 
-  /// Returns two numbers from 0 to 1, from the seed if there is one.
-  private func draws(_ fault: PlannedFault, _ kind: String) -> [Double] {
+  /// Draws a latency from its range, by the seed if there is one.
+  private func latency(of fault: PlannedFault) -> Int {
+    guard let range = fault.value, range.count > 1 else { return fault.value?.lowerBound ?? 0 }
     let random: any Randomness =
       options.seed.map { seed in
-        let turn = count(fault, kind) ?? 0
-        return SeededRandomness(seed: seed, label: "\(kind)/\(fault.text)/\(turn)")
+        let turn = count(fault, "latency") ?? 0
+        return SeededRandomness(seed: seed, label: "latency/\(fault.text)/\(turn)")
       } ?? SystemRandomness()
-    let bytes = random.bytes(8)
-    return [bytes[..<4], bytes[4...]].map { half in
-      Double(half.reduce(0) { $0 << 8 | Int($1) }) / 4_294_967_296
-    }
+    return range.lowerBound + random.bytes(4).reduce(0) { $0 << 8 | Int($1) } % range.count
   }
 
   /// Returns the reaction to a request at a point: a fault in place of the answer, or on it.
@@ -163,7 +154,7 @@ package final class FaultPlan {
     let name = strike.what ?? ""
     if let end = Self.endsBefore.first(where: { $0.name == name })?.end {
       reaction.end = end
-    } else if name.hasPrefix("http-"), let status = Int(name.dropFirst("http-".count)) {
+    } else if let status = PlannedFault.status(name) {
       reaction.response = forced(status)
     } else if let answer = own(name) {
       reaction.response = answer

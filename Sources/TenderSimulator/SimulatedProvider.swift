@@ -137,8 +137,6 @@ package protocol SimulatedProvider: Sendable {
   func handle(_ request: SimulatedRequest, _ parts: SimulatorParts) throws(Fault) -> HTTPReaction?
   /// Accepts a socket; nil for one of another provider.
   func open(path: String, query: String, _ parts: SimulatorParts) -> UpgradeReaction?
-  /// The points of the messages on its socket, by their actions.
-  var actions: [String: String] { get }
   /// Returns its device; nil without one. Throws `state`.
   func device(_ parts: SimulatorParts) throws(Fault) -> (any DeviceSession)?
   /// What its books have now about an id or a reference; for nil, the latest of each kind. Throws `state`.
@@ -161,8 +159,6 @@ extension SimulatedProvider {
   package func served(_ world: SimulatorWorld) throws(Fault) -> JSONObject { section }
 
   package var owned: String? { nil }
-
-  package var actions: [String: String] { [:] }
 
   package var ownVariables: [(name: String, key: String)] { [] }
 }

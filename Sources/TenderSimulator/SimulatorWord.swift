@@ -105,9 +105,8 @@ package struct FaultTable: Sendable {
 
   private static func meaning(_ what: String) -> String {
     common[String(what.prefix(before: "="))]
-      ?? (what.hasPrefix("http-")
-        ? "not done, answers \(what.dropFirst("http-".count))"
-        : "not done, rejected (\(what.dropFirst("reject-".count).uppercased()))")
+      ?? PlannedFault.status(what).map { "not done, answers \($0)" }
+      ?? "not done, rejected (\(what.dropFirst("reject-".count).uppercased()))"
   }
 
   /// The faults that every exchange can have.
@@ -124,11 +123,5 @@ package struct FaultTable: Sendable {
     "cut": "done, answer cut after so many bytes",
     "latency": "done, answer late",
     "bandwidth": "done, answer slow, at so many bytes a second",
-  ]
-
-  /// The names of earlier versions.
-  static let oldNames = [
-    "drop-before": "reset-before", "drop-after": "reset-after", "silence": "silence-after",
-    "slow": "latency=2s",
   ]
 }

@@ -73,4 +73,20 @@ package enum LocalTime {
       Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1, Int(parts.tm_mday), Int(parts.tm_wday)
     )
   }
+
+  /// Returns the day of a time in the local zone, such as `2026-11-20`.
+  package static func day(_ milliseconds: Int) -> String {
+    String((text(milliseconds) ?? Timestamp.text(milliseconds)).prefix(10))
+  }
+
+  /// A time in the local zone, `2026-11-20 18:19:00 CET`; nil if the zone is UTC.
+  package static func text(_ milliseconds: Int) -> String? {
+    var seconds = time_t(milliseconds / 1000)
+    var parts = unsafe tm()
+    guard unsafe localtime_r(&seconds, &parts) != nil else { return nil }
+    guard unsafe parts.tm_gmtoff != 0 else { return nil }
+    var buffer = [CChar](repeating: 0, count: 64)
+    _ = unsafe strftime(&buffer, buffer.count, "%Y-%m-%d %H:%M:%S %Z", &parts)
+    return buffer.text
+  }
 }

@@ -216,7 +216,7 @@ struct Resource: Sendable {
     var isAny = false
     for text in payerAccounts.flatMap({ $0.object?.members.compactMap(\.value.text) ?? [] })
     where text.utf8.count >= 6 && text.contains(where: \.isNumber) {
-      redactor.learn(number: text)
+      redactor.learn(text)
       isAny = true
     }
     guard isAny else { return self }

@@ -33,16 +33,17 @@ import Testing
       ),
       Case(fault: "socket:refused", exit: 11, code: "socket_error", type: unknownError),
     ]
-    + ["http-429", "http-500", "http-503", "garbage", "silence", "close-before", "close-after"].map
-  {
-    Case(fault: "token:\($0)", exit: 11, code: "no_token_unavailable", type: noToken)
-  }
+    + [
+      "http-429", "http-500", "http-503", "garbage", "silence-after", "close-before", "close-after",
+    ].map {
+      Case(fault: "token:\($0)", exit: 11, code: "no_token_unavailable", type: noToken)
+    }
     + ["host-token", "part1"].flatMap { step in
       [
         Case(fault: "\(step):close-before", exit: 13, code: "session_expired", type: expired),
         Case(fault: "\(step):close-after", exit: 13, code: "session_expired", type: expired),
       ]
-        + ["drop-before", "drop-after", "silence", "garbage"].map {
+        + ["reset-before", "reset-after", "silence-after", "garbage"].map {
           Case(fault: "\(step):\($0)", exit: 11, code: "socket_error", type: unknownError)
         }
         + [
@@ -97,14 +98,15 @@ import Testing
   }
 
   static let late = [
-    "close-before", "close-after", "drop-before", "drop-after", "silence", "garbage", "wrong-key",
+    "close-before", "close-after", "reset-before", "reset-after", "silence-after", "garbage",
+    "wrong-key",
     "gateway-error", "error", "error-array", "other-receipt", "other-decline", "other-amount",
   ]
 
   /// Requests that were executed although their answer was lost, or was about another payment.
   @Test(
     arguments: [
-      "close-after", "drop-after", "silence", "garbage", "wrong-key", "other-receipt",
+      "close-after", "reset-after", "silence-after", "garbage", "wrong-key", "other-receipt",
       "other-decline", "other-amount",
     ]
   )
@@ -122,7 +124,7 @@ import Testing
   }
 
   /// A missing payment proves nothing.
-  @Test(arguments: ["close-before", "drop-before", "gateway-error", "error"])
+  @Test(arguments: ["close-before", "reset-before", "gateway-error", "error"])
   func `stays unknown where the question finds nothing`(_ name: String) throws {
     let world = try World()
     let fault = #expect(throws: Fault.self) {
@@ -158,7 +160,7 @@ import Testing
     #expect(try world.latest()?.attempt?.preparation == nil)
     let happened =
       name.hasSuffix("after") || name.hasPrefix("other")
-      || ["silence", "garbage", "wrong-key"].contains(name)
+      || ["silence-after", "garbage", "wrong-key"].contains(name)
     #expect(again.replayed == happened)
   }
 
@@ -169,7 +171,7 @@ import Testing
     #expect(held.status == .requiresConfirmation)
     #expect(try world.charges() == 0)
     // Before part 2 is sent, nothing has happened.
-    _ = try? world.engine(fault: "host-token:" + (name == "wrong-key" ? "silence" : name))
+    _ = try? world.engine(fault: "host-token:" + (name == "wrong-key" ? "silence-after" : name))
       .confirm(world.latest(), handle: "A", amount: nil)
     #expect(try world.latest()?.state.status == .requiresConfirmation)
     #expect(try world.latest()?.attempt?.preparation != nil)
@@ -200,7 +202,7 @@ import Testing
     #expect(try world.charges() == 1)
   }
 
-  @Test(arguments: ["close-after", "silence", "garbage", "http-500"])
+  @Test(arguments: ["close-after", "silence-after", "garbage", "http-500"])
   func `finds a lost reversal out by the original`(_ name: String) throws {
     let world = try World()
     _ = try world.engine().pay(world.order())

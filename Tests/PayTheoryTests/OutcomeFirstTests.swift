@@ -74,7 +74,7 @@ import Testing
     let world = try World()
     let other = "other-paytheorylab-0123456789abcdef"
     _ = #expect(throws: Fault.self) {
-      try world.engine(fault: "part2:drop-before").pay(world.order())
+      try world.engine(fault: "part2:reset-before").pay(world.order())
     }
     let unknown = try #require(try world.latest())
     let resumed = #expect(throws: Fault.self) {
@@ -175,7 +175,7 @@ import Testing
     let young = try SQLiteJournal(folder: folder, redactor: Redactor())
     old.clock.advance(24 * 60 * 60_000)
     _ = #expect(throws: Fault.self) {
-      try old.engine(fault: "part1:drop-before", twoStep: false, over: young).pay(old.order("Q"))
+      try old.engine(fault: "part1:reset-before", twoStep: false, over: young).pay(old.order("Q"))
     }
     old.clock.advance(60 * 60_000)
     let latest = try young.payment(

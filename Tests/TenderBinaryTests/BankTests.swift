@@ -164,7 +164,7 @@ struct BankStory {
       ("--sim-fault", "create:http-401", "invalidToken", 4),
       ("--sim-fault", "create:http-422", "generic", 6),
       ("--sim-fault", "create:http-429", "generic", 11),
-      ("--sim-fault", "create:silence", "connectionIssues", 9),
+      ("--sim-fault", "create:silence-after", "connectionIssues", 9),
       // The payer was already sent to the bank, so the unknown effect decides the exit.
       ("--sim-fault", "status:http-404", "paymentNotFound", 9),
     ] {

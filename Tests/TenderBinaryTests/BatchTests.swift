@@ -201,7 +201,7 @@ import FoundationXML
     let binary = try Binary()
     defer { binary.remove() }
     let file = try write(
-      [Self.pay("A"), Self.pay("B", #","sim_fault":"part2:drop-before*1""#), Self.pay("C")],
+      [Self.pay("A"), Self.pay("B", #","sim_fault":"part2:reset-before*1""#), Self.pay("C")],
       binary
     )
     let first = try binary.run("batch", file, "--json")

@@ -93,7 +93,7 @@ private import Glibc
       ["journal", "accept", "--reason", "x", "--yes"],
       ["find"], ["explain", "work"], ["payment-status", "A"], ["confirm", "A"], ["cancel", "A"],
       ["refund", "A"], ["doctor"], ["simulator", "reset"], ["tokenize", "--test-card", "visa"],
-      pay + ["--dry-run"], ["simulator", "learn", "trace"],
+      pay + ["--dry-run"], ["simulator", "show"],
       ["__complete", "fish", "journal", "show", ""],
     ]
   )
@@ -409,10 +409,10 @@ private import Glibc
     ("batch", ["batch -"]),
     ("simulator serve", ["simulator serve --port 8085"]),
     (
-      "simulator learn",
+      "simulator show",
       [
-        "simulator learn trace", "simulator show", "simulator requests", "simulator advance 1h",
-        "simulator save work/world", "simulator load work/world", "simulator reset",
+        "simulator show", "simulator requests", "simulator advance 1h", "simulator save work/world",
+        "simulator load work/world", "simulator reset",
       ]
     ),
     ("completion", ["__complete fish journal show A"]),

@@ -135,7 +135,7 @@ private import Glibc
   static let rows = [
     Row(
       words: ["transact", "--amount", "10", "--test-card", "visa"],
-      fault: "part2:drop-after",
+      fault: "part2:reset-after",
       exits: [0]
     ),
     Row(

@@ -202,8 +202,8 @@ private import Glibc
   @Test(
     .enabled(if: mayLook, "only root on Linux can look into another process's memory"),
     arguments: [
-      ("host-token:slow", "connecting", 1), ("part1:silence", "preparing", 0),
-      ("part2:silence", "sent", 0),
+      ("host-token:latency=2s", "connecting", 1), ("part1:silence-after", "preparing", 0),
+      ("part2:silence-after", "sent", 0),
     ]
   )
   func `holds a card in one place until it is sealed`(

@@ -151,7 +151,6 @@ import Testing
     case "journal import": ["\(pay) A1", "tender journal export > journal.jsonl"]
     case "journal resolve": [unknown]
     case "simulator load": ["\(pay) A1", "tender simulator save paid.world"]
-    case "simulator learn": ["\(pay) A1 --trace sandbox.trace"]
     default: ["\(pay) A1", "\(pay) A2", "\(pay) ORDER-1042", sale, mandate, card, lines]
     }
   }

@@ -57,7 +57,7 @@ import Testing
 
   @Test func `a payment that is not over blocks its reference everywhere`() throws {
     #expect(try pay("H", Self.card + "--hold").status == 0)
-    #expect(try pay("U", Self.card + "--sim-fault part2:drop-before").status == 9)
+    #expect(try pay("U", Self.card + "--sim-fault part2:reset-before").status == 9)
     for reference in ["H", "U"] {
       expectRefused(try pay(reference, "--provider toro"))
       #expect(try charges(reference) == [0, 0])

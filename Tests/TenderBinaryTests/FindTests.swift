@@ -22,7 +22,7 @@ import Testing
       ],
       card + ["--amount", "1.93", "--reference", "DECLINED-1"],
       card + ["--amount", "5", "--reference", "HELD-1", "--confirmation"],
-      card + ["--amount", "6", "--reference", "LOST-1", "--sim-fault", "part2:drop-before*1"],
+      card + ["--amount", "6", "--reference", "LOST-1", "--sim-fault", "part2:reset-before*1"],
       [
         "transact", "--provider", "toro", "--amount", "10.50", "--reference", "SALE-1",
         "--no-input",

@@ -189,7 +189,7 @@ struct FleetFailureTests {
     let fleet = try Fleet(machines: 2, at: cluster.database(), timeout: 5)
     let name = String(fleet.address.split(separator: "/").last ?? "")
     let shelf = Shelf.all[0]
-    let slow = FleetTests.pay("C1") + ["--sim-fault", "part2:slow"]
+    let slow = FleetTests.pay("C1") + ["--sim-fault", "part2:latency=2s"]
     let (process, _, _) = try fleet.machines[0].start(slow)
     let sent = "SELECT count(*) FROM tender.operation WHERE state = 'sent'"
     while try cluster.sql(sent, in: name).hasPrefix("0") {}

@@ -23,7 +23,7 @@ struct FleetSafetyTests {
       [
         #"{"command":"transact","amount":"5","test_card":"visa","reference":"L1"}"#,
         #"{"command":"transact","amount":"5","test_card":"visa","reference":"L2","timeout":"90s","#
-          + #""sim_fault":"part2:slow"}"#,
+          + #""sim_fault":"part2:latency=2s"}"#,
       ],
       machine
     )

@@ -101,8 +101,8 @@ struct FleetStandbyTests {
 
   /// Payments at the three providers, with an answer after two seconds.
   static let slow: [(shelf: Int, words: [String])] = [
-    (0, ["--sim-fault", "part2:slow"]), (1, ["--sim-fault", "authorisation:slow"]),
-    (2, ["--sim-fault", "create:slow"]),
+    (0, ["--sim-fault", "part2:latency=2s"]), (1, ["--sim-fault", "authorisation:latency=2s"]),
+    (2, ["--sim-fault", "create:latency=2s"]),
   ]
 
   /// After a request, a stop of the wait for the standby does not change the request's effect.

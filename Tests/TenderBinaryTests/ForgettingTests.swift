@@ -167,7 +167,7 @@ import Testing
     #expect(try shop.binary.run(Self.pay + ["FIRST"]).status == 0)
     // The provider delays the answer by a second.
     let (process, output, errors) = try shop.binary.start(
-      Self.pay + ["A", "--sim-fault", "part2:slow", "--events"]
+      Self.pay + ["A", "--sim-fault", "part2:latency=2s", "--events"]
     )
     #expect(output.read(until: #""state":"sent""#).contains(#""state":"sent""#))
     try FileManager.default.removeItem(at: state)
@@ -207,7 +207,7 @@ import Testing
     other.variables = [
       "TENDER_PAYTHEORY_API_KEY": "other-paytheorylab-00112233445566778899aabbccddeeff"
     ]
-    let lost = ["--sim-fault", "part2:drop-before", "--timeout", "2s"]
+    let lost = ["--sim-fault", "part2:reset-before", "--timeout", "2s"]
     // The older payment belongs to another merchant, and is resumed last.
     let foreign = try other.run(Self.pay + ["X"] + lost)
     #expect(foreign.status == 9, "\(foreign.errors)")
@@ -223,7 +223,7 @@ import Testing
   @Test func `an unknown payment is settled by hand, once, with its reason`() throws {
     let shop = try Shop()
     let binary = shop.binary
-    let lost = try binary.run(Self.pay + ["A", "--sim-fault", "part2:drop-before"])
+    let lost = try binary.run(Self.pay + ["A", "--sim-fault", "part2:reset-before"])
     #expect(lost.status == 9)
     let settle = [
       "journal", "settle", "A", "--json", "--reason", "on the statement of May", "--as",

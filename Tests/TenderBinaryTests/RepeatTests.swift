@@ -58,7 +58,7 @@ import Testing
     let binary = try Binary()
     defer { binary.remove() }
     let words = ["transact", "--test-card", "visa", "--reference", "A", "--json"]
-    let fault = ["--amount", "4", "--sim-fault", "part2:drop-before"]
+    let fault = ["--amount", "4", "--sim-fault", "part2:reset-before"]
     #expect(try binary.run(words + fault).status == 9)
     let other = try binary.run(words + more)
     // Another order is refused. A new attempt of the same order must wait for the first.

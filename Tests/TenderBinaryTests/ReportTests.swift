@@ -70,7 +70,7 @@ import Testing
       ["batch", "-", "--json", "--junit", reports.appending(path: "r.xml").path],
       input: input
     )
-    let line = BatchTests.pay("U", #","sim_fault":"part2:drop-before*1""#)
+    let line = BatchTests.pay("U", #","sim_fault":"part2:reset-before*1""#)
     input.fileHandleForWriting.write(Data((line + "\n").utf8))
     let first = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
     try FileManager.default.removeItem(at: reports)

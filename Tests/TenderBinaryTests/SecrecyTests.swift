@@ -54,7 +54,8 @@ import Testing
       try take(pay + ["--dry-run"], input)
       try take(["tokenize", "--instrument-stdin"], input)
       for fault in [
-        "token:garbage", "host-token:error", "part1:garbage", "part2:wrong-key", "part2:silence",
+        "token:garbage", "host-token:error", "part1:garbage", "part2:wrong-key",
+        "part2:silence-after",
         "part1:gateway-error", "part1:echo", "host-token:echo", "part2:echo",
       ] { try take(pay + ["--sim-fault", fault], input) }
       try take(["transact", "--amount", "1.93", "--instrument-stdin"], input)

@@ -61,8 +61,8 @@ struct Shelf: Sendable {
     faults: { command in
       switch command {
       case "transact":
-        ["part2:drop-after", "part2:drop-before", "part1:close-after", "part2:garbage"]
-      case "confirm": ["part2:drop-after", "part2:wrong-key"]
+        ["part2:reset-after", "part2:reset-before", "part1:close-after", "part2:garbage"]
+      case "confirm": ["part2:reset-after", "part2:wrong-key"]
       default: ["reversal:close-after", "reversal:close-before", "reversal:garbage"]
       }
     },

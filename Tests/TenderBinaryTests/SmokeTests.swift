@@ -84,7 +84,7 @@ import Testing
   @Test func `expects a fault, which is a result then`() throws {
     let binary = try Binary()
     defer { binary.remove() }
-    let fault = ["--sim-fault", "part2:drop-before", "--json"]
+    let fault = ["--sim-fault", "part2:reset-before", "--json"]
     let lost = try binary.run(
       ["transact", "--amount", "5", "--test-card", "visa", "--expect", "exit:9"] + fault
     )
@@ -329,7 +329,7 @@ import Testing
 
   /// An option without effect is refused, and so are options that contradict each other.
   @Test(arguments: [
-    "transact --provider toro --amount 5 --sim-fault part2:drop-before",
+    "transact --provider toro --amount 5 --sim-fault part2:reset-before",
     "transact --amount 5 --test-card visa --sim-scenario bank:cancel",
     "transact --amount 5 --test-card visa --sim-scenario card:no_card",
     "find --since 2027-01-01 --until 2026-01-01", "find --quiet --verbose",

@@ -58,7 +58,7 @@ import Testing
     let shop = try Shop()
     let binary = shop.binary
     let (process, _, errors) = try binary.start(
-      Self.pay + ["A", "--sim-fault", "host-token:slow", "--verbose"]
+      Self.pay + ["A", "--sim-fault", "host-token:latency=2s", "--verbose"]
     )
     // It shows `connecting` right before the answer that takes two seconds.
     var said = ""

@@ -51,7 +51,7 @@ struct TerminalTests {
       "--reference",
       "A",
       "--sim-fault",
-      "part2:drop-before*1",
+      "part2:reset-before*1",
       "--json"
     )
     #expect(lost.status == 9)

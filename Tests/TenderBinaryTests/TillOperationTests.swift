@@ -170,7 +170,8 @@ import Testing
       let reference = String(scenario.dropFirst(5).prefix(4))
       let (process, output, _) = try binary.start(
         TillTests.wait + [
-          "--reference", reference, "--sim-scenario", scenario, "--sim-fault", "authorisation:slow",
+          "--reference", reference, "--sim-scenario", scenario, "--sim-fault",
+          "authorisation:latency=2s",
         ]
       )
       _ = TillTests.read(output, until: "authorising")

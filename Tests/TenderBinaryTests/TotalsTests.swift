@@ -19,7 +19,7 @@ import Testing
         "--amount", "5", "--reference", "D", "--hold", "--sim-clock", "2026-03-29T22:30:00Z",
       ],
       card + [
-        "--amount", "6", "--reference", "E", "--sim-fault", "part2:drop-before", "--sim-clock",
+        "--amount", "6", "--reference", "E", "--sim-fault", "part2:reset-before", "--sim-clock",
         "2026-03-29T22:30:00Z",
       ],
       sale + ["--amount", "8", "--reference", "S", "--sim-clock", "2026-03-29T22:30:00Z"],

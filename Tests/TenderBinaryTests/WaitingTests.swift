@@ -66,7 +66,7 @@ private import Glibc
       let words = ["transact", "--amount", "5", "--test-card", "visa", "--reference", reference]
       return try binary.run(words + ["--json"] + more)
     }
-    let before = try pay("A", ["--sim-fault", "part1:silence", "--deadline", "700ms"])
+    let before = try pay("A", ["--sim-fault", "part1:silence-after", "--deadline", "700ms"])
     #expect(before.status == 8, "\(before.output) \(before.errors)")
     #expect(before.errorRecord["error"]?["code"] == "deadline_passed")
     #expect(before.errorRecord["error"]?["effect"] == "none")
@@ -80,7 +80,7 @@ private import Glibc
     #expect(try kept("A") == ["deadline_passed", "ended with no effect: deadline_passed"])
     #expect(try pay("A", []).status == 0)
     // Money may have moved, which is reported before the end of the time.
-    let after = try pay("B", ["--sim-fault", "part2:silence", "--deadline", "700ms"])
+    let after = try pay("B", ["--sim-fault", "part2:silence-after", "--deadline", "700ms"])
     #expect(after.status == 9, "\(after.output) \(after.errors)")
     #expect(try kept("B") == ["deadline_passed", "result unknown: deadline_passed"])
     #expect(try pay("B", []).record["status"] == "succeeded")
@@ -171,7 +171,7 @@ private import Glibc
     // A test in the background ignores it, and so would the program.
     signal(SIGQUIT, SIG_DFL)
     let (process, output, errors) = try binary.start(
-      pay + ["--events", "--sim-fault", "part2:silence"]
+      pay + ["--events", "--sim-fault", "part2:silence-after"]
     )
     var seen = ""
     while !seen.contains(#""state":"sent""#),
@@ -274,7 +274,7 @@ private import Glibc
     let binary = shop.binary
     let lines = (1...12).map {
       #"{"command":"transact","reference":"S-\#($0)","amount":"5","test_card":"visa","#
-        + #""sim_fault":"part2:slow"}"#
+        + #""sim_fault":"part2:latency=2s"}"#
     }
     let file = try Works.write(lines, binary)
     let report = binary.home.appending(path: "report.xml")

@@ -83,7 +83,7 @@ enum Works {
     works: [
       Work(
         line: { card($0) },
-        faults: ["part2:drop-after", "part2:drop-before", "part1:close-after", "part2:garbage"],
+        faults: ["part2:reset-after", "part2:reset-before", "part1:close-after", "part2:garbage"],
         effects: { try $0.charges($1) },
         check: { books, reference, result in
           let charges = try books.charges(reference)
@@ -94,7 +94,7 @@ enum Works {
       Work(
         before: { card($0, #","confirmation":true"#) },
         line: later("confirm", "paytheory"),
-        faults: ["part2:drop-after", "part2:wrong-key"],
+        faults: ["part2:reset-after", "part2:wrong-key"],
         effects: { try $0.charges($1) },
         check: { books, reference, result in
           let charges = try books.charges(reference)
@@ -256,7 +256,7 @@ enum Works {
     works: [
       Work(
         line: { examplePayment($0) },
-        faults: ["example:close-after", "example:close-before", "example:silence"],
+        faults: ["example:close-after", "example:close-before", "example:silence-after"],
         check: { books, reference, result in
           let states = try books.examples(reference)
           #expect(states == ["paid"] && result.status == 0, "\(reference): \(states)")

@@ -33,7 +33,7 @@ import Toro
       ("truncated", 12, "malformedResponse"), ("bad-mac", 12, "malformedResponse"),
       ("no-trailer", 12, "malformedResponse"), ("wrong-exchange", 12, "malformedResponse"),
       ("wrong-transaction", 12, "malformedResponse"), ("too-much", 12, "malformedResponse"),
-      ("silence", 12, "gatewayUnavailable"), ("close-before", 12, "gatewayUnavailable"),
+      ("silence-after", 12, "gatewayUnavailable"), ("close-before", 12, "gatewayUnavailable"),
       ("close-after", 12, "gatewayUnavailable"), ("http-500", 12, "badGatewayResponse"),
       ("http-502", 12, "badGatewayResponse"), ("http-503", 12, "badGatewayResponse"),
       ("http-401", 11, "badGatewayResponse"), ("http-404", 11, "badGatewayResponse"),
@@ -180,8 +180,8 @@ import Toro
 
   /// A completion whose answer is lost is repeated until it is answered.
   @Test(arguments: [
-    ("silence*1", Int32(0)), ("close-after*1", 0), ("bad-mac*1", 0), ("http-500*1", 0),
-    ("silence", 9), ("truncated", 9), ("http-500", 9), ("reject-pars", 9), ("http-401", 9),
+    ("silence-after*1", Int32(0)), ("close-after*1", 0), ("bad-mac*1", 0), ("http-500*1", 0),
+    ("silence-after", 9), ("truncated", 9), ("http-500", 9), ("reject-pars", 9), ("http-401", 9),
     ("declined", 3),
   ]) func `captures once, whatever happens to the answers`(_ fault: String, _ exit: Int32) throws {
     let world = try ToroWorld()
@@ -201,8 +201,8 @@ import Toro
   }
 
   @Test(arguments: [
-    ("silence*1", Int32(0)), ("close-after*1", 0), ("close-before*1", 0), ("wrong-exchange*1", 0),
-    ("http-503*1", 0), ("silence", 9), ("garbage", 9), ("declined", 3), ("reject-intp", 9),
+    ("silence-after*1", Int32(0)), ("close-after*1", 0), ("close-before*1", 0), ("wrong-exchange*1", 0),
+    ("http-503*1", 0), ("silence-after", 9), ("garbage", 9), ("declined", 3), ("reject-intp", 9),
   ]) func `cancels once, whatever happens to the answers`(_ fault: String, _ exit: Int32) throws {
     let world = try ToroWorld()
     _ = try world.engine().sell(try world.sale())

@@ -30,7 +30,7 @@ import TrueLayer
         ("http-401", 4), ("http-403", 4), ("http-404", step == "create" ? 5 : 11),
         ("http-409", step == "bank-token" ? 11 : 6), ("http-422", step == "bank-token" ? 11 : 6),
         ("http-429", 11), ("http-500", lost), ("http-502", lost), ("garbage", lost),
-        ("silence", lost), ("close-before", lost), ("close-after", lost),
+        ("silence-after", lost), ("close-before", lost), ("close-after", lost),
       ]
       for (fault, exit) in faults.map({ ($0.0, isOpen ? 9 : $0.1) }) {
         rows.append(
@@ -74,7 +74,7 @@ import TrueLayer
   }
 
   /// The result of a cancel, a revoke or a refund whose answer is lost, and of the same command again.
-  @Test(arguments: ["close-after", "close-before", "silence", "http-500", "garbage"])
+  @Test(arguments: ["close-after", "close-before", "silence-after", "http-500", "garbage"])
   func `a cancel whose answer is lost is found out`(_ fault: String) throws {
     let world = try World()
     _ = try world.engine(listens: false, change: FlowTests.bank)
@@ -104,7 +104,7 @@ import TrueLayer
     _ = try world.engine(change: FlowTests.bank)
       .pay(try world.mandate("M"))
     // One look shows it at once.
-    let known = try world.engine(fault: "revoke:silence")
+    let known = try world.engine(fault: "revoke:silence-after")
       .cancel(try world.latest("M"), handle: "M")
     #expect(known.status == .revoked)
     #expect(known.replayed == false)

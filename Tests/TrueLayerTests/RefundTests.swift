@@ -196,7 +196,7 @@ import TrueLayer
     #expect(try shop.world.journal.history(of: after).count == history)
   }
 
-  @Test(arguments: ["close-before", "close-after", "silence", "http-500", "garbage"])
+  @Test(arguments: ["close-before", "close-after", "silence-after", "http-500", "garbage"])
   func `a further refund whose answer is lost is made once`(_ fault: String) throws {
     let shop = try Shop(amount: 1000)
     _ = try shop.refund(200)

@@ -12,17 +12,6 @@ CURL *tender_curl_easy_init(void);
 void tender_curl_easy_cleanup(CURL *easy);
 void tender_curl_easy_reset(CURL *easy);
 CURLcode tender_curl_easy_perform(CURL *easy);
-CURLM *tender_curl_multi_init(void);
-void tender_curl_multi_cleanup(CURLM *multi);
-CURLMcode tender_curl_multi_set_long(CURLM *multi, CURLMoption option, long value);
-CURLMcode tender_curl_multi_add_handle(CURLM *multi, CURL *easy);
-CURLMcode tender_curl_multi_remove_handle(CURLM *multi, CURL *easy);
-CURLMcode tender_curl_multi_perform(CURLM *multi);
-/// Waits for activity, at most `milliseconds`, or until `tender_curl_multi_wakeup`.
-CURLMcode tender_curl_multi_wait(CURLM *multi, int milliseconds);
-CURLMcode tender_curl_multi_wakeup(CURLM *multi);
-/// The next finished handle and its result; NULL without one.
-CURL *tender_curl_multi_next(CURLM *multi, CURLcode *code);
 CURLcode tender_curl_easy_send(CURL *easy, const void *bytes, size_t count, size_t *sent);
 CURLcode tender_curl_easy_recv(CURL *easy, void *bytes, size_t count, size_t *received);
 /// Allows only one scheme, `https` or `http`, by the option that this version of libcurl has.
@@ -37,7 +26,6 @@ CURLcode tender_curl_set_progress(CURL *easy, curl_xferinfo_callback function, v
 typedef int (*tender_curl_leaving)(void *context, char *, char *, int, int);
 CURLcode tender_curl_set_leaving(CURL *easy, tender_curl_leaving function, void *context);
 CURLcode tender_curl_get_long(CURL *easy, CURLINFO info, long *value);
-CURLcode tender_curl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);
 CURLcode tender_curl_get_socket(CURL *easy, curl_socket_t *value);
 const char *tender_curl_easy_strerror(CURLcode code);
 struct curl_slist *tender_curl_slist_append(struct curl_slist *list, const char *text);

@@ -167,7 +167,7 @@ package struct BatchLine: Sendable {
       hint: "write the amount"
         + (change == .refund
           ? "; for all that is left, add \"rest\": true, or leave \"amount\" out"
-          : ", or leave \"amount\" out for all of it")
+          : ". Without \"amount\", the whole payment is meant")
     )
   }
 

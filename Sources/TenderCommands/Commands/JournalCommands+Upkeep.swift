@@ -281,8 +281,13 @@ extension JournalCommands {
     _ history: [HistoryEntry],
     _ line: Int
   ) throws(Fault) {
-    if let place = Redactor().placeOfSecret(in: .object(record)) {
-      throw .impossible(line, "its \(place) has something that looks like a card number or a token")
+    let redactor = Redactor()
+    let isSecret = { (member: JSONObject.Member) in
+      redactor.redact(member.value) != member.value || redactor.redact(member.key) != member.key
+    }
+    if let member = record.members.first(where: isSecret) {
+      let name = redactor.redact(member.key)
+      throw .impossible(line, "its \(name) has something that looks like a card number or a token")
     }
     if let flaw = PaymentRow.flaw(payment, of: stored) { throw .impossible(line, flaw) }
     let printed = records.entry(payment).fields

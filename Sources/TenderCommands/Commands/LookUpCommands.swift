@@ -270,10 +270,9 @@ struct LookUpCommands: CommandWork {
     let signals = composition.signals
     let jobs = try invocation.value(Keys.jobs) ?? Self.jobs
     let common = CommonParts()
-    let hub = CurlHub(connections: jobs)
     return Workers(count: jobs) {
       // Each thread has a separate journal, connection and tokens. Only thread-safe parts are shared.
-      let parts = SharedParts(common: common, hub: hub)
+      let parts = SharedParts(common: common)
       do throws(Fault) {
         let composition = try Composition(
           providers,

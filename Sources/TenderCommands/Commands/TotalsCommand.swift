@@ -109,7 +109,7 @@ extension JournalCommands {
     for total in totals {
       var group = total.group
       if keys.contains(.day), let quarter = Int(group[2]) {
-        group[2] = Environment.localDay(quarter * Total.quarter)
+        group[2] = LocalTime.day(quarter * Total.quarter)
       }
       // Env and currency come last, so that rows are ordered by day first.
       sums.add(

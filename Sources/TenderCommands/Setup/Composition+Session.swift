@@ -104,7 +104,7 @@ extension Composition {
       )
     }
     let transport = transport(clock)
-    let made: Exchanges = (CurlHTTP(transport, hub: shared.hub), WebSocketClient(transport))
+    let made: Exchanges = (CurlHTTP(transport), WebSocketClient(transport))
     shared.networks[name] = made
     return made
   }

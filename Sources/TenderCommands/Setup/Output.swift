@@ -92,7 +92,7 @@ final class Output {
       isColoured: Self.isColoured(invocation[Keys.color], environment, descriptor: 1),
       localTime: { [zone] in
         zone.isUsed.withLock { $0 = true }
-        return Timestamp.read($0).flatMap(Environment.localText)
+        return Timestamp.read($0).flatMap(LocalTime.text)
       }
     )
   }
@@ -201,7 +201,7 @@ final class Output {
 
   /// Returns the line of a redacted record. A line of JSON without secrets is made only once.
   private func redactedLine(_ record: Record) -> String {
-    if csv == nil, !isRaw, redactor.mayBeClean {
+    if csv == nil, !isRaw {
       let line = line(record)
       if redactor.isClean(line) { return line }
     }

@@ -13,15 +13,12 @@ final class SharedParts {
   private var clock: SimulatedClock?
   private var folders: Set<String> = []
   let common: CommonParts
-  /// Sends the reading requests of all threads; nil with one thread.
-  let hub: CurlHub?
   /// The batch; nil for a single command. A batch writes many attempts, and erases for several at once.
   let batch: BatchWorker?
 
   /// Creates the parts of one thread. All threads share `common`.
-  init(common: CommonParts = CommonParts(), hub: CurlHub? = nil, batch: BatchWorker? = nil) {
+  init(common: CommonParts = CommonParts(), batch: BatchWorker? = nil) {
     self.common = common
-    self.hub = hub
     self.batch = batch
   }
 

@@ -115,7 +115,7 @@ struct Verdict {
 
   /// A day, such as `22 Nov 2026`, in the local zone.
   private static func day(_ time: Int) -> String {
-    let parts = (Environment.localText(time) ?? Timestamp.text(time)).prefix(10).split(
+    let parts = (LocalTime.text(time) ?? Timestamp.text(time)).prefix(10).split(
       separator: "-"
     )
     let months = [
@@ -310,7 +310,7 @@ struct Verdict {
     ).map { $0.replacing("\u{a0}", with: " ") }
     if let time = report.createdAt {
       let utc = Timestamp.text(time)
-      lines.append("    " + (Environment.localText(time).map { "\($0) (\(utc))" } ?? utc))
+      lines.append("    " + (LocalTime.text(time).map { "\($0) (\(utc))" } ?? utc))
     }
     lines += HelpText.wrapped(place.joined(separator: " · "), indent: 4, width: width, at: " · ")
     if let next { lines.append("    next: \(Printable.text(next))") }

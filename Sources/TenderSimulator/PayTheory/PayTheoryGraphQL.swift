@@ -13,7 +13,7 @@ struct PayTheoryGraphQL {
       return HTTPResponse(status: 401, body: Array(JSONWriter.text(body).utf8))
     }
     guard let body = JSONReader.read(request.body)?.object, let query = body.text("query"),
-      let document = GraphQLDocument(query, operation: body.text("operationName"))
+      let document = GraphQLDocument(query)
     else { return Self.errors(["Syntax Error"], status: 400) }
     let variables = body["variables"]?.object ?? [:]
     let problems =
@@ -30,7 +30,7 @@ struct PayTheoryGraphQL {
       case .object(let object):
         guard case .object(let known) = schema[type] else { return .null }
         var chosen: JSONObject = [:]
-        for field in document.included(fields, variables) {
+        for field in fields {
           chosen[field.alias] =
             field.name == "__typename"
             ? .string(type)
@@ -44,12 +44,12 @@ struct PayTheoryGraphQL {
       default: return value
       }
     }
-    for field in document.included(document.fields, variables) {
+    for field in document.fields {
       if field.name == "__typename" {
         data[field.alias] = .string(root)
         continue
       }
-      let arguments = document.arguments(of: field, variables)
+      let arguments = GraphQLDocument.arguments(of: field, variables)
       if let merchant = arguments.text("merchant_uid"), merchant != self.merchant(of: request) {
         return Self.errors(["Merchant not found"], at: field.alias, status: 200)
       }

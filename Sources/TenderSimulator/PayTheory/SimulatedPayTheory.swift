@@ -70,8 +70,6 @@ package struct SimulatedPayTheory: SimulatedProvider {
       + (try ledger.latest(BookedPayment.self, about: name).compactMap { $0.shown(at: now) })
   }
 
-  package var actions: [String: String] { PayTheorySocket.steps }
-
   package var scenarios: [SimulatorWord] {
     SimulatorWord.list(
       """

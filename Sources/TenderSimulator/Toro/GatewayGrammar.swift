@@ -26,7 +26,7 @@ enum GatewayGrammar {
       let codes = names.lazy.compactMap { Self.codes[$0] }.first
       let type = names.lazy.compactMap { Self.types[$0] }.first
       guard codes?.split(separator: " ").contains(Substring(element.text)) ?? true,
-        type.map({ GatewayTypes.fits(element.text, $0) }) ?? true
+        type.map({ TextType.fits(element.text, $0) }) ?? true
       else { return "\(path) is \(element.text.prefix(40).debugDescription)" }
     }
     if path == "Document" {

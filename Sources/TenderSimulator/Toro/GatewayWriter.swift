@@ -178,7 +178,7 @@ struct GatewayWriter {
     let header = asked?.children.first?["Hdr"]
     /// A text of the header, if it may be in an answer.
     func own(_ path: String, _ type: String) -> String? {
-      header?.text(path).flatMap { GatewayTypes.fits($0, type) ? $0 : nil }
+      header?.text(path).flatMap { TextType.fits($0, type) ? $0 : nil }
     }
     let number = own("XchgId", "number")
     let sender = own("InitgPty/Id", "text/1-35") ?? (isTerminal || header != nil ? "unknown" : nil)

@@ -7,8 +7,8 @@ import TenderModel
 /// enumeration. The shapes of payouts and sweeping are those of [JAVA] and [PHP]. A payment on a mandate
 /// needs no user, a commercial mandate no use case, and forms may have no types of input.
 indirect enum BankSchema: Sendable {
-  /// The number of characters, and their condition.
-  case text(ClosedRange<Int>, @Sendable (String) -> Bool)
+  /// A text of a type of `TextType`.
+  case text(String)
   /// One of these values.
   case word([String])
   case integer(ClosedRange<Int>)
@@ -22,22 +22,19 @@ indirect enum BankSchema: Sendable {
   /// The caller's names and texts, with their largest number and lengths.
   case pairs(count: Int, name: Int, value: Int)
 
-  /// The shapes without members.
+  /// The shapes without members that are no texts.
   private static let known: [String: BankSchema] = [
-    "text": .text(0...Int.max) { _ in true }, "object": .object(required: [], members: [:]),
-    "truth": .truth, "positive": .integer(1...Int.max), "positiveNumber": .number(atLeast: 1),
+    "object": .object(required: [], members: [:]), "truth": .truth,
+    "positive": .integer(1...Int.max), "positiveNumber": .number(atLeast: 1),
     "limitedAmount": .integer(1...100_000_000), "seconds": .integer(0...60),
     "metadata": .pairs(count: 10, name: 40, value: 500),
     "pairs": .pairs(count: Int.max, name: Int.max, value: Int.max),
-    "email": .text(0...Int.max, BankText.isEmail), "date": .text(10...10, BankText.isDate),
-    "ibanText": .text(15...34, BankText.isIBAN), "uuid": .text(36...36, BankText.isUUID),
-    "token": .text(0...10_000, BankText.isToken),
   ]
 
   /// The shapes by name, each with its members.
   ///
   /// `!` marks a required member. Its shape comes after a colon; without one it is any text. A shape is the
-  /// name of another shape or of `known`, `[…]` for a list, or `characters/least-most`. `one of` begins an
+  /// name of another shape or of `known`, `[…]` for a list, or a type of `TextType`. `one of` begins an
   /// enumeration; `by type` begins the shapes that the member `type` selects.
   private static let texts = EmbeddedText.rows("TenderSimulator/TrueLayer/Requests.txt")
 
@@ -72,20 +69,12 @@ indirect enum BankSchema: Sendable {
   }
 
   private init(named name: String, _ texts: [String: String]) {
-    let parts = name.split(separator: "/").map(String.init)
     if name.hasPrefix("[") {
       self = .list(of: BankSchema(named: String(name.dropFirst().dropLast()), texts), atLeast: 1)
     } else if let text = texts[name] {
       self = BankSchema(text, among: texts)
-    } else if let known = Self.known[name] {
-      self = known
-    } else if parts.count == 2, let characters = BankText.characters[parts[0]] {
-      let bounds = parts[1].split(separator: "-").compactMap { Int($0) }
-      self = .text(bounds[0]...(bounds.count > 1 ? bounds[1] : Int.max)) { text in
-        text.unicodeScalars.allSatisfy(characters)
-      }
     } else {
-      preconditionFailure("there is no shape \(name)")
+      self = Self.known[name] ?? .text(name)
     }
   }
 
@@ -99,10 +88,8 @@ indirect enum BankSchema: Sendable {
       return .invalid(place.isEmpty ? "$" : place, reason)
     }
     switch (self, value) {
-    case (.text(let length, let fits), .string(let text)):
-      guard length.contains(text.unicodeScalars.count), fits(text) else {
-        throw refuse("The format is invalid.")
-      }
+    case (.text(let type), .string(let text)):
+      guard TextType.fits(text, type) else { throw refuse("The format is invalid.") }
     case (.word(let words), .string(let text)) where words.contains(text): break
     case (.word(let words), _): throw refuse("Must be one of \(words.joined(separator: ", ")).")
     case (.integer(let range), .integer(let number)):
@@ -144,64 +131,5 @@ indirect enum BankSchema: Sendable {
 
   private static func place(_ name: String, in place: String) -> String {
     place.isEmpty ? name : place + "." + name
-  }
-}
-
-enum BankText {
-  private static let digits: ClosedRange<Unicode.Scalar> = "0"..."9"
-  private static let capitals: ClosedRange<Unicode.Scalar> = "A"..."Z"
-  private static let smalls: ClosedRange<Unicode.Scalar> = "a"..."z"
-
-  /// The sets of characters, by their names in the shapes.
-  static let characters: [String: @Sendable (Unicode.Scalar) -> Bool] = [
-    "any": { _ in true }, "name": { $0 != "(" && $0 != ")" }, "line": { $0 != "\n" },
-    "digit": digits.contains, "capital": capitals.contains, "small": smalls.contains,
-    "reference": { isWord($0) || "-:().,'+ ?/".unicodeScalars.contains($0) },
-  ]
-
-  private static func isWord(_ scalar: Unicode.Scalar) -> Bool {
-    digits.contains(scalar) || capitals.contains(scalar) || smalls.contains(scalar)
-  }
-
-  /// Two capital letters, two digits, capital letters and digits.
-  @Sendable
-  static func isIBAN(_ text: String) -> Bool {
-    text.unicodeScalars.enumerated().allSatisfy { index, scalar in
-      index < 2
-        ? capitals.contains(scalar)
-        : digits.contains(scalar) || index > 3 && capitals.contains(scalar)
-    }
-  }
-
-  /// Five groups of hexadecimal digits (RFC 9562, section 4).
-  @Sendable
-  static func isUUID(_ text: String) -> Bool {
-    let groups = text.split(separator: "-", omittingEmptySubsequences: false)
-    return groups.map(\.count) == [8, 4, 4, 4, 12]
-      && groups.joined().allSatisfy { $0.isASCII && $0.isHexDigit }
-  }
-
-  /// Some text, an at sign, and a host with a dot.
-  @Sendable
-  static func isEmail(_ text: String) -> Bool {
-    let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-    guard parts.count == 2, !parts[0].isEmpty else { return false }
-    let labels = parts[1].split(separator: ".", omittingEmptySubsequences: false)
-    return labels.count > 1 && labels.allSatisfy { !$0.isEmpty }
-      && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7f }
-  }
-
-  /// A day that exists.
-  @Sendable
-  static func isDate(_ text: String) -> Bool {
-    text.utf8.count == 10 && Timestamp.read(text) != nil
-  }
-
-  /// Two or three parts of base64url, separated by dots.
-  @Sendable
-  static func isToken(_ text: String) -> Bool {
-    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count >= 2 && !parts[0].isEmpty && !parts[1].isEmpty
-      && text.unicodeScalars.allSatisfy { isWord($0) || "-_=.+/".unicodeScalars.contains($0) }
   }
 }

@@ -6,14 +6,9 @@ package import TenderModel
 package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
   // Unchecked: one thread uses it. A batch gives each worker a separate one.
   private let settings: TransportSettings
-  private let hub: CurlHub?
   private var reusable: CurlHandle?
 
-  /// Creates a client. `hub` sends its reading requests together with those of other threads.
-  package init(_ settings: TransportSettings, hub: CurlHub? = nil) {
-    self.settings = settings
-    self.hub = hub
-  }
+  package init(_ settings: TransportSettings) { self.settings = settings }
 
   /// Opens libcurl on another thread while this one prepares the command. With its libraries, that takes as
   /// long as a request on this machine.
@@ -61,7 +56,7 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
       handle = reusable
       handle.reset()
     } else {
-      handle = try CurlHandle(settings, hub: mayReuse ? hub : nil)
+      handle = try CurlHandle(settings)
       if mayReuse { reusable = handle }
     }
     try handle.prepare(address, settings, deadline: deadline)

@@ -7,8 +7,6 @@ import TenderModel
 final class CurlHandle {
   private let easy: UnsafeMutableRawPointer
   private let interruption: any Interruption
-  /// The hub that performs its requests together with others; nil if the handle works alone.
-  private let hub: CurlHub?
   /// The error of a rejected option. Nothing may be sent without the option's rule.
   private var refusal: CURLcode?
   private var permit: SendPermit?
@@ -18,11 +16,10 @@ final class CurlHandle {
   /// Opens libcurl on first use.
   ///
   /// Throws `internal` if it is missing.
-  init(_ settings: TransportSettings, hub: CurlHub? = nil) throws(Fault) {
+  init(_ settings: TransportSettings) throws(Fault) {
     try unsafe Libraries.need(tender_curl_open(), hint: "nothing was sent")
     guard let easy = unsafe tender_curl_easy_init() else { throw .libraryMissing("out of memory") }
     unsafe self.easy = easy
-    self.hub = hub
     interruption = settings.interruption
   }
 
@@ -59,8 +56,6 @@ final class CurlHandle {
     set(CURLOPT_URL, "\(scheme)://\(address.authority)\(address.target)")
     note(unsafe tender_curl_set_scheme(easy, address.isEncrypted ? 1 : 0))
     set(CURLOPT_NOSIGNAL, 1)
-    // Wait for the first connection: only then libcurl knows whether it can carry several requests.
-    if hub != nil { set(CURLOPT_PIPEWAIT, 1) }
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_SSL_VERIFYPEER, 1)
     set(CURLOPT_SSL_VERIFYHOST, 2)
@@ -142,7 +137,6 @@ final class CurlHandle {
 
   private func performAsSet() -> CURLcode {
     if let refusal { return refusal }
-    if let hub { return unsafe hub.perform(easy) }
     return unsafe tender_curl_easy_perform(easy)
   }
 

@@ -181,10 +181,10 @@ extension FuzzTarget {
     FuzzTarget(
       "redactor",
       seeds: [
-        "4000 0566 5566 5556 x", "NDAwMDA1NjY1NTY2NTU1Ng==", "&#52;%30\\u0030", "eyJh.b.c", "９３７",
+        "4000 0566 5566 5556 x", "NDAwMDA1NjY1NTY2NTU1Ng==", "%30\\u0030", "eyJh.b.c",
         "123e4567-e89b-12d3-a456-426614174000",
       ],
-      words: ["4000056655665556", "%34", "&#x", "\\u003", "937", "eyJ", "token-of-42", "\u{200b}"]
+      words: ["4000056655665556", "%34", "\\u003", "937", "eyJ", "token-of-42", "\u{200b}"]
     ) { bytes in
       let redactor = Redactor()
       redactor.learn("4000056655665556")

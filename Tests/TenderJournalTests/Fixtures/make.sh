@@ -80,12 +80,12 @@ if [ "${refund[0]}" = refund ]; then
   run refund PARTS --amount 3
   run refund PARTS --amount 2 "${again[@]}" --refund-reference r2
   # Each request is answered after 2 s: the look before it, then the reversal.
-  kill_after 3 refund PARTS --amount 1 "${again[@]}" --refund-reference r3 --sim-fault graphql:slow
+  kill_after 3 refund PARTS --amount 1 "${again[@]}" --refund-reference r3 --sim-fault graphql:latency=2s
   pay PARTVOID --sim-scenario pending
   run refund PARTVOID --amount 4
 fi
 pay LOSTREFUND
-kill_after "$sent" cancel LOSTREFUND --sim-fault graphql:slow
+kill_after "$sent" cancel LOSTREFUND --sim-fault graphql:latency=2s
 run tokenize --test-card visa --reference TOKEN
 method=$(grep -o 'pt_pmt_[a-z0-9]*' "$HOME/out" | tail -1)
 card STORED --token "$method"
@@ -117,13 +117,13 @@ till SALEPART --sim-scenario gateway:partial
 till SALEPARTS
 run transact --provider toro --type refund --amount 5 --original SALEPARTS --reference BACK
 till SALEHELD --no-capture
-kill_after 1 transact --provider toro --amount 12.50 --reference SALELOST --sim-fault authorisation:slow
+kill_after 1 transact --provider toro --amount 12.50 --reference SALELOST --sim-fault authorisation:latency=2s
 till SALELOSTCONFIRM --no-capture
-kill_after 1 confirm SALELOSTCONFIRM --sim-fault completion:slow
+kill_after 1 confirm SALELOSTCONFIRM --sim-fault completion:latency=2s
 till SALEUNDONE
 run cancel SALEUNDONE
 till SALELOSTCANCEL
-kill_after 1 cancel SALELOSTCANCEL --sim-fault cancellation:slow
+kill_after 1 cancel SALELOSTCANCEL --sim-fault cancellation:latency=2s
 
 # What the old program says of each.
 for reference in $("$tender" journal list --state-dir "$state" --json --all | grep -o '"reference":"[A-Z]*"' |

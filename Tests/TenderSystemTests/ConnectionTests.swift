@@ -17,16 +17,13 @@ private final class Locked<Value: Sendable>: @unchecked Sendable {
   }
 }
 
-/// Reading requests of many threads over few connections.
-@Suite struct HubTests {
+/// The connections of requests over HTTP.
+@Suite struct ConnectionTests {
   /// Answers each request with its path, after `delay`, and counts.
   private final class PathServer: Sendable {
     struct Counts: Sendable {
       var connections = 0
       var requests = 0
-      var under = 0
-      var most = 0
-      var heads: [String] = []
     }
 
     private let counts: Locked<Counts>
@@ -42,14 +39,10 @@ private final class Locked<Value: Sendable>: @unchecked Sendable {
         while let head = LoopbackServer.head(descriptor) {
           let number = counts.withLock { counts in
             counts.requests += 1
-            counts.under += 1
-            counts.most = max(counts.most, counts.under)
-            counts.heads.append(head)
             return counts.requests
           }
           if milliseconds > 0 { _ = poll(nil, 0, milliseconds) }
           let path = head.split(separator: " ")[1]
-          counts.withLock { $0.under -= 1 }
           let fields = "HTTP/1.1 \(status(number))\r\nContent-Length: \(path.utf8.count)\r\n\r\n"
           guard LoopbackServer.send(Array((fields + path).utf8), descriptor) else { return }
         }
@@ -63,7 +56,6 @@ private final class Locked<Value: Sendable>: @unchecked Sendable {
   }
 
   private static func http(
-    _ hub: CurlHub?,
     _ clock: ManualClock = ManualClock(),
     _ interruption: any Interruption = NeverInterrupted()
   ) -> CurlHTTP {
@@ -73,61 +65,14 @@ private final class Locked<Value: Sendable>: @unchecked Sendable {
         randomness: CountingRandomness(),
         interruption: interruption,
         userAgent: "test"
-      ),
-      hub: hub
+      )
     )
-  }
-
-  /// The bodies that many threads get, each of which requests different paths.
-  private func ask(_ server: PathServer, _ hub: CurlHub, threads: Int, each: Int) -> [String] {
-    let bodies = Locked<[String]>([])
-    let group = DispatchGroup()
-    for thread in 0..<threads {
-      group.enter()
-      Thread.detachNewThread {
-        let http = Self.http(hub)
-        for number in 0..<each {
-          let request = HTTPRequest(
-            method: number % 2 == 0 ? .get : .post,
-            url: "http://127.0.0.1:\(server.server.port)/\(thread)/\(number)",
-            body: number % 2 == 0 ? [] : Array("{}".utf8)
-          )
-          let answer = try? http.send(request, by: Deadline(in: 20_000, on: ManualClock()))
-          let body = String(decoding: answer?.body ?? [], as: UTF8.self)
-          let isOwn = body == "/\(thread)/\(number)"
-          bodies.withLock { $0.append(isOwn ? body : "\(thread) \(number) got \(body)") }
-        }
-        group.leave()
-      }
-    }
-    group.wait()
-    return bodies.withLock { $0 }
-  }
-
-  @Test func `gives each thread its own answers over no more connections than allowed`() throws {
-    let server = try #require(PathServer())
-    defer { server.server.stop() }
-    let bodies = ask(server, CurlHub(connections: 3), threads: 20, each: 20)
-    #expect(bodies.count == 400)
-    #expect(bodies.allSatisfy { $0.hasPrefix("/") }, "\(bodies.filter { !$0.hasPrefix("/") })")
-    #expect(Set(bodies).count == 400)
-    #expect((1...3).contains(server.now.connections))
-    #expect(server.now.requests == 400)
-  }
-
-  @Test func `opens more connections where answers are slow`() throws {
-    let server = try #require(PathServer(milliseconds: 30))
-    defer { server.server.stop() }
-    let bodies = ask(server, CurlHub(connections: 8), threads: 16, each: 4)
-    #expect(bodies.filter { $0.hasPrefix("/") }.count == 64)
-    #expect(server.now.most > 4)
-    #expect(server.now.connections <= 8)
   }
 
   @Test func `sends a request that can move money on a connection of its own`() throws {
     let server = try #require(PathServer())
     defer { server.server.stop() }
-    let http = Self.http(CurlHub(connections: 2))
+    let http = Self.http()
     for path in ["a", "b", "c"] {
       let request = HTTPRequest(
         method: .post,
@@ -141,7 +86,7 @@ private final class Locked<Value: Sendable>: @unchecked Sendable {
   @Test func `sends nothing with a permit that was used before`() throws {
     let server = try #require(PathServer())
     defer { server.server.stop() }
-    let http = Self.http(nil)
+    let http = Self.http()
     let permit = try SendPermit.test()
     let request = HTTPRequest(method: .post, url: "http://127.0.0.1:\(server.server.port)/a")
     let deadline = Deadline(in: 5000, on: ManualClock())
@@ -165,7 +110,7 @@ private final class Locked<Value: Sendable>: @unchecked Sendable {
     }
     let server = try #require(PathServer(milliseconds: 2000))
     defer { server.server.stop() }
-    let http = Self.http(CurlHub(connections: 2), ManualClock(), Interrupted())
+    let http = Self.http(ManualClock(), Interrupted())
     let request = HTTPRequest(method: .get, url: "http://127.0.0.1:\(server.server.port)/x")
     let fault = #expect(throws: Fault.self) {
       try http.send(request, by: Deadline(in: 20_000, on: ManualClock()))
@@ -195,7 +140,7 @@ private final class Locked<Value: Sendable>: @unchecked Sendable {
     )
     let permit = canMoveMoney ? try SendPermit.test() : nil
     let deadline = Deadline(in: 30_000, on: clock)
-    let answer = try Self.http(nil, clock).send(request, permit, by: deadline)
+    let answer = try Self.http(clock).send(request, permit, by: deadline)
     #expect(answer.status == (canMoveMoney ? 429 : 200))
     #expect(server.now.requests == (canMoveMoney ? 1 : 3))
     #expect(clock.now - start == (canMoveMoney ? 0 : 7100))
@@ -209,7 +154,7 @@ private final class Locked<Value: Sendable>: @unchecked Sendable {
     defer { server.server.stop() }
     let clock = ManualClock()
     let request = HTTPRequest(method: .get, url: "http://127.0.0.1:\(server.server.port)/x")
-    let answer = try Self.http(nil, clock).send(request, by: Deadline(in: 30_000, on: clock))
+    let answer = try Self.http(clock).send(request, by: Deadline(in: 30_000, on: clock))
     #expect(answer.status == 429 && server.now.requests == 1)
   }
 
@@ -218,7 +163,7 @@ private final class Locked<Value: Sendable>: @unchecked Sendable {
     defer { server.server.stop() }
     let clock = ManualClock()
     let request = HTTPRequest(method: .get, url: "http://127.0.0.1:\(server.server.port)/x")
-    let answer = try Self.http(nil, clock).send(request, by: Deadline(in: 30_000, on: clock))
+    let answer = try Self.http(clock).send(request, by: Deadline(in: 30_000, on: clock))
     #expect(answer.status == 503 && server.now.requests == 6)
   }
 }
