@@ -27,6 +27,19 @@ struct TerminalTests {
     #expect(!typed.contains("999"))
   }
 
+  /// A person reads standard error, whatever a program reads.
+  @Test func `notes on a terminal are text beside JSON lines`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let (exit, screen) = try binary.onTerminal(
+      ["transact", "--amount", "5", "--test-card", "visa", "--json"],
+      []
+    )
+    #expect(exit == 0, "\(screen)")
+    #expect(screen.contains("tender: reference T-"), "\(screen)")
+    #expect(!screen.contains("\"record\":\"note\"") && screen.contains("\"record\":\"payment\""))
+  }
+
   @Test func `gives up after a third answer that cannot be`() throws {
     let binary = try Binary()
     defer { binary.remove() }

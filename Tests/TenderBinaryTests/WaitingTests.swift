@@ -290,7 +290,7 @@ private import Glibc
       #expect(charges == (number <= 2 ? 1 : 0))
     }
     let text = try String(contentsOf: report, encoding: .utf8)
-    for number in 1...12 { #expect(text.contains("name=\"S-\(number)\"")) }
+    for number in 1...12 { #expect(text.contains(" S-\(number)\"")) }
     #expect(text.components(separatedBy: "<skipped").count == 11)
   }
 

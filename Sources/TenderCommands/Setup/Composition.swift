@@ -316,7 +316,7 @@ final class Composition: Session {
 
   /// Shows the awaited event and the remaining time on one line of the terminal, which changes each second.
   func waits(for what: @autoclosure () -> String, left: Int) {
-    guard output.isTable, !output.isVerbose, Console.isTerminal(2) else { return }
+    guard !output.isVerbose, Console.isTerminal(2) else { return }
     output.showWaiting(what(), seconds: (left + 999) / 1000)
   }
 

@@ -387,11 +387,11 @@ final class Output {
   /// Prints a note on standard error that scripts may need too, unless `--quiet` is given.
   func tell(_ text: String) { if !isQuiet { speak(text, "note") } }
 
-  /// Prints on standard error: plain lines beside a table, and only JSON lines beside JSON output.
+  /// Prints on standard error: plain lines on a terminal and beside a table, else JSON lines.
   private func speak(_ text: String, _ level: String) {
     clearState()
     let redacted = redactor.redact(text)
-    guard !isTable else {
+    guard !isTable, !Console.isTerminal(2) else {
       Console.write("tender: \(Printable.text(redacted))\n", to: 2, patience)
       return
     }
