@@ -331,7 +331,7 @@ private struct Fold {
     let isVoid = refund?.isVoid ?? isVoided
     let result = refund?.result ?? (isVoid ? outcome.result : [:])
     // A failed refund has the id of its own refusal, if any. An unknown one has none.
-    let own = payment.reversals.first { reversal in
+    let alike = payment.reversals.filter { reversal in
       guard reversal.effectiveAmount == amount, reversal.id == nil,
         reversal.kind == .refund || isVoid
       else { return false }
@@ -341,7 +341,8 @@ private struct Fold {
       case .prepared, .waiting, .declined, .cancelled, .expired, .returned: false
       }
     }
-    guard let own else {
+    // A failed one had provably no effect, before an unknown one is explained.
+    guard let own = alike.first(where: \.isUnknown) ?? alike.first else {
       _ = found(isVoid ? .void : .refund, amount, id: refund?.id, state, result)
       return
     }
