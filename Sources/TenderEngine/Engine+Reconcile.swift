@@ -91,7 +91,7 @@ extension Engine {
   /// Returns the payment of a lost refund or void with the answer about that payment folded in, which has all
   /// that went back. It is not written. Nil if the provider cannot be asked, and for any other operation.
   ///
-  /// Throws if the answer is no evidence.
+  /// Throws if the payment is not shown, or the answer is no evidence.
   private func seen(_ progress: Progress, _ policy: Policy) throws(Fault) -> Payment? {
     let (operation, payment) = (progress.operation, progress.payment)
     guard operation.isReversal, payment.state.isCaptured, provider.traits.canLookUp,
@@ -102,7 +102,7 @@ extension Engine {
     var query = query(of: payment, false)
     query.isBeforeSend = true
     query.others = progress.otherIDs
-    guard let outcome = try provider.lookUp(query) else { return payment }
+    guard let outcome = try provider.lookUp(query) else { throw .notShown(payment, provider.name) }
     if let difference = difference(outcome, payment) {
       throw Fault(.providerError, code: "provider_differs", difference.warning)
     }
