@@ -290,9 +290,12 @@ private struct Fold {
     guard sum <= own.captured else { return }
     let rest = sum - own.refunded - own.refunding
     let unknown = payment.reversals.filter(\.isUnknown)
-    if unknown.contains(where: { $0.effectiveAmount == rest && ($0.kind == .refund || isVoided) }) {
-      return try explain(rest, nil)
+    // A sum in which others have a part does not tell the parts apart.
+    let isShared = payment.reversals.contains { $0.source != nil && $0.id == nil && $0.isAlive }
+    let isExplained = unknown.contains {
+      $0.effectiveAmount == rest && ($0.kind == .refund || isVoided)
     }
+    if isExplained, !isShared { return try explain(rest, nil) }
     let extra = unknown.reduce(rest) { $0 - $1.effectiveAmount }
     // The charge that replaces one that was voided in part may not be shown yet.
     if extra > 0, unknown.isEmpty || !isVoided { try explain(extra, nil) }

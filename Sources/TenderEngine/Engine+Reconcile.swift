@@ -106,7 +106,17 @@ extension Engine {
     if let difference = difference(outcome, payment) {
       throw Fault(.providerError, code: "provider_differs", difference.warning)
     }
-    return try folded(outcome, into: payment).payment
+    let seen = try folded(outcome, into: payment).payment
+    // A void that it does not explain can be a part, whose replacement is not shown yet, or the whole.
+    if seen[operation.sequence]?.isUnknown == true, outcome.isVoided || outcome.status == .cancelled
+    {
+      throw Fault(
+        .providerError,
+        code: "provider_differs",
+        "the payment was voided, and that is not this \(operation.kind.rawValue) alone"
+      )
+    }
+    return seen
   }
 
   /// Looks once for a refund or void whose request was sent in this run, and records its result. Returns the whole
