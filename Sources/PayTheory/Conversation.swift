@@ -39,13 +39,7 @@ enum Reply {
       return .invalidApp("Pay Theory refused the app's attestation")
     }
     guard !text.isEmpty else { return .socketError("an error without a text") }
-    let isRefusal = KnownRefusal.contains(text)
-    var fault = Fault.socketError(
-      text,
-      isRefusal ? .rejected : .providerError,
-      code: isRefusal ? "socket_refused" : "socket_error",
-      text: text
-    )
+    var fault = Fault.socketError(text, text: text)
     fault.cause = .refused
     return fault
   }
@@ -135,13 +129,11 @@ final class Conversation {
   /// Sends an encrypted request and returns the decrypted answer, which must be of an expected type.
   ///
   /// `write` writes the members of the inner object, whose bytes are wiped. With `progress`, the request can
-  /// move money or creates something. Then it is recorded as sent first. With `believesRefusal`, an answer
-  /// with the text of a failure is enough proof.
+  /// move money or creates something. Then it is recorded as sent first.
   func ask(
     _ action: String,
     wanting types: [String],
     _ progress: Progress?,
-    believesRefusal: Bool = false,
     _ write: (inout JSONWriter) -> Void
   ) throws(Fault) -> (type: String, body: [UInt8]) {
     let message = try sealed(action, write)
@@ -158,7 +150,9 @@ final class Conversation {
       }
       return (type, opened)
     } catch {
-      throw believesRefusal && error.cause == .refused ? error.proven : Self.asSocketFault(error)
+      // Storing a method moves no money, so a refusal as a text is believed.
+      let isStoring = progress?.operation.kind == .store
+      throw isStoring && error.cause == .refused ? error.proven : Self.asSocketFault(error)
     }
   }
 

@@ -32,9 +32,7 @@ extension Fault {
       kind,
       code: code,
       "Pay Theory's socket: \(why)",
-      hint: kind == .rejected
-        ? "nothing was created; change the request"
-        : "this request moved no money; try again later",
+      hint: "this request moved no money; try again later",
       // The spelling is the SDK's own.
       result: ["type": .string("SOCKET_ERROR: \(text ?? "An unknown socket error occured")")]
     )
@@ -120,25 +118,5 @@ extension Fault {
         )
       ]
     )
-  }
-}
-
-/// Known refusals among the socket's error texts, each with its source.
-///
-/// The live server's own texts are not public. These are from Pay Theory's web SDK and documentation
-/// (README, 8.2).
-enum KnownRefusal {
-  private static let texts: [(text: String, source: String)] = [
-    ("unable to process when both payorid and payorinfo are provided", "web SDK, validation.ts"),
-    ("invoiceid and recurringid cannot both be present", "web SDK, validation.ts"),
-    ("amount cannot have a decimal", "web SDK, validation.ts"),
-    ("fee must be a positive integer", "web SDK, validation.ts"),
-    ("fee must be passed in if you are using the service fee fee mode", "iOS SDK, 2024"),
-    ("cash payment methods are not able to be tokenized", "iOS SDK, 2024"),
-  ]
-
-  static func contains(_ text: String) -> Bool {
-    let text = text.lowercased()
-    return texts.contains { text.contains($0.text) }
   }
 }

@@ -192,7 +192,10 @@ extension PayTheoryProvider {
       if let found { try lookedUp(found, query, graphQL, in: list) as Outcome? } else {
         try authorization(query, graphQL)
       }
-    if query.isKnown { outcome?.charges = Transactions.charges(list) }
+    // A list that lacks the payment itself is about something else.
+    let own = found.map(Transactions.id)
+    let isListed = own == nil || list.contains { Transactions.id($0) == own }
+    if query.isKnown, isListed { outcome?.charges = Transactions.charges(list) }
     return outcome
   }
 
@@ -301,34 +304,6 @@ extension PayTheoryProvider {
       declined = declined ?? item
     }
     return declined
-  }
-
-  /// The maximum number of successive partial voids of one payment.
-  private static let mostParts = 20
-
-  /// Returns a transaction with those that it replaced, and those that replaced it.
-  func chain(of asked: JSONObject, _ graphQL: GraphQL) throws(Fault) -> FoundPayment {
-    var found = FoundPayment(asked)
-    guard Transactions.isPayment(asked) else { return found }
-    for _ in 0..<Self.mostParts {
-      guard let parent = found.first.text("parent_id"), !parent.isEmpty,
-        let earlier = try graphQL.transaction(parent)
-      else { break }
-      found.chain.insert(earlier, at: 0)
-    }
-    for _ in 0..<Self.mostParts where Transactions.status(found.now) == .cancelled {
-      guard let next = try replacement(of: Transactions.id(found.now), graphQL) else { break }
-      found.chain.append(next)
-    }
-    return found
-  }
-
-  /// Returns the replacement of a transaction that was voided in part; nil if there is none.
-  func replacement(of receipt: String, _ graphQL: GraphQL) throws(Fault) -> JSONObject? {
-    try graphQL.transactions("parent_id", receipt, limit: 50).first {
-      Transactions.isPayment($0) && Transactions.status($0) != .declined
-        && $0.text("parent_id") == receipt
-    }
   }
 }
 

@@ -42,8 +42,14 @@ extension PayTheoryProvider: SearchFlow {
     return (found, items.count, total)
   }
 
-  /// The maximum number of successive replacements that a search follows.
-  private static let mostRounds = 5
+  /// The maximum number of successive partial voids of one payment that are followed.
+  private static let mostParts = 20
+
+  /// Returns a transaction with those that it replaced, and those that replaced it.
+  func chain(of asked: JSONObject, _ graphQL: GraphQL) throws(Fault) -> FoundPayment {
+    guard Transactions.isPayment(asked) else { return FoundPayment(asked) }
+    return Self.chain(of: asked, try related(to: [asked], graphQL))
+  }
 
   /// Returns transactions by id, with those that they replaced and those that replaced them.
   private func related(
@@ -52,7 +58,7 @@ extension PayTheoryProvider: SearchFlow {
   ) throws(Fault) -> [String: JSONObject] {
     var known = Dictionary(items.map { (Transactions.id($0), $0) }) { first, _ in first }
     var asked: Set<String> = []
-    for _ in 0..<Self.mostRounds {
+    for _ in 0..<Self.mostParts {
       let parents = known.values.compactMap { $0.text("parent_id") }.filter {
         !$0.isEmpty && known[$0] == nil
       }
@@ -65,8 +71,8 @@ extension PayTheoryProvider: SearchFlow {
         parents.isEmpty ? after : voided.isEmpty ? before : .init(before, or: after)
       let found = try graphQL.search(
         [GraphQL.Condition("transaction_type", "NOT_EQUAL", "REVERSAL"), either],
-        limit: parents.count + voided.count
-      ).found.filter(Transactions.isPayment)
+        limit: max(50, parents.count + voided.count)
+      ).found.filter { Transactions.isPayment($0) && Transactions.status($0) != .declined }
       guard !found.isEmpty else { break }
       for item in found { known[Transactions.id(item)] = item }
     }
@@ -75,7 +81,7 @@ extension PayTheoryProvider: SearchFlow {
 
   private static func chain(of item: JSONObject, _ known: [String: JSONObject]) -> FoundPayment {
     var payment = FoundPayment(item)
-    for _ in 0..<mostRounds {
+    for _ in 0..<mostParts {
       if let parent = payment.first.text("parent_id").flatMap({ known[$0] }) {
         payment.chain.insert(parent, at: 0)
       }

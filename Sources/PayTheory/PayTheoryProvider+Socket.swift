@@ -203,13 +203,9 @@ extension PayTheoryProvider {
   func tokenize(_ order: TokenOrder, _ progress: Progress) throws(Fault) -> Outcome {
     if case .cash = order.instrument { throw .cashToken }
     let (conversation, requests) = try begin(progress)
-    let answer = try conversation.ask(
-      "host:tokenize",
-      wanting: ["tokenize_complete"],
-      progress,
-      // The request moves no money, so a refusal as a text is believed.
-      believesRefusal: true
-    ) { requests.tokenize(order, &$0) }
+    let answer = try conversation.ask("host:tokenize", wanting: ["tokenize_complete"], progress) {
+      requests.tokenize(order, &$0)
+    }
     return try Replies.token(answer.body)
   }
 

@@ -89,8 +89,9 @@ struct Ordered {
 
   /// Returns the member of an answer that belongs to another payment; nil if all match this one.
   func difference(from body: JSONObject) -> String? {
-    let named = body.text("receipt_number") ?? body.text("idempotency") ?? ""
-    if let receipt, !named.isEmpty, named != receipt { return "receipt_number" }
+    if let receipt, let named = body.receipt, !named.isEmpty, named != receipt {
+      return "receipt_number"
+    }
     if let amount = body["amount"]?.boundedNumber, !amounts.isEmpty, !amounts.contains(amount) {
       return "amount"
     }

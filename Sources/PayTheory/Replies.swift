@@ -20,7 +20,7 @@ enum Replies {
     if let other = ordered.difference(from: body) {
       throw .socketError("an answer about another payment (\(other))")
     }
-    guard (body.text("receipt_number") ?? body.text("idempotency"))?.isEmpty == false else {
+    guard body.receipt?.isEmpty == false else {
       throw .socketError("a transfer without a receipt number")
     }
     if ["FAILURE", "FAILED"].contains(state.uppercased()) { return declined(body) }
@@ -41,7 +41,7 @@ enum Replies {
   /// Returns `PT_COMPLETE` with every documented key.
   static func complete(_ body: JSONObject, hasServiceFee: Bool) -> Outcome {
     let state = body.text("state") ?? ""
-    let receipt = body.text("receipt_number") ?? body.text("idempotency") ?? ""
+    let receipt = body.receipt ?? ""
     let fee = hasServiceFee ? (body["service_fee"] ?? body["fee"])?.boundedNumber ?? 0 : 0
     let amount = body["amount"]?.boundedNumber
     var outcome = Outcome(
@@ -50,7 +50,7 @@ enum Replies {
         ? .succeeded : .pending,
       id: receipt.isEmpty ? nil : receipt,
       amount: amount,
-      lastFour: body["last_four"].as(.lastFour).text.flatMap { $0.isEmpty ? nil : $0 },
+      lastFour: body.lastFour,
       brand: body.brand.text,
       result: [
         "type": "PT_COMPLETE",
@@ -75,11 +75,11 @@ enum Replies {
     let type = body.text("type") ?? processorCode ?? ""
     let text = reason?["error_text"]?.text
     let code = processorCode.flatMap(Vocabulary.code) ?? Vocabulary.code(type) ?? "declined"
-    let receipt = body.text("receipt_number") ?? body.text("idempotency")
+    let receipt = body.receipt
     var outcome = Outcome(
       status: .declined,
       id: receipt,
-      lastFour: body["last_four"].as(.lastFour).text.flatMap { $0.isEmpty ? nil : $0 },
+      lastFour: body.lastFour,
       brand: body.brand.text,
       result: [
         "type": .string(type), "receipt_number": receipt.map(JSON.string).orEmpty,
@@ -135,7 +135,7 @@ enum Replies {
     return Outcome(
       status: .succeeded,
       id: id,
-      lastFour: body["last_four"].as(.lastFour).text.flatMap { $0.isEmpty ? nil : $0 },
+      lastFour: body.lastFour,
       brand: body.brand.text,
       result: [
         "type": "PT_TOKENIZE",
@@ -181,6 +181,12 @@ extension JSON? {
 }
 
 extension JSONObject {
+  /// The receipt number, under either of its two names.
+  var receipt: String? { text("receipt_number") ?? text("idempotency") }
+
+  /// The last four digits; nil without any.
+  var lastFour: String? { self["last_four"].as(.lastFour).text.flatMap { $0.isEmpty ? nil : $0 } }
+
   /// The brand, under either of its two names.
   var brand: JSON {
     let given = self["brand"].flatMap { $0 == .null ? nil : $0 } ?? self["card_brand"]

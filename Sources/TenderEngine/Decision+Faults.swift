@@ -313,6 +313,15 @@ extension Payment {
     return fault
   }
 
+  /// The payment was voided while a refund or void of it is unknown. The void can be of a part, whose rest is not shown
+  /// yet.
+  var voidedBeside: Fault {
+    conflict(
+      code: "provider_differs",
+      "\(name) was voided at \(provider.text), and that is not the \(unknownWords) alone"
+    )
+  }
+
   /// Refuses to take money again, because the provider shows a charge of the reference that took it.
   var attemptPaid: Fault {
     let paid = surplus

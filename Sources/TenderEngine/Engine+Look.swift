@@ -96,7 +96,10 @@ extension Engine {
       return (charge, charge.state.isCaptured ? .absent : .folded)
     }
     if let difference = difference(outcome, charge) { return (charge, .differs(difference)) }
-    return (try folded(outcome, into: charge).payment, .folded)
+    let seen = try folded(outcome, into: charge).payment
+    let isVoided = outcome.isVoided || outcome.status == .cancelled
+    let isOpen = seen.reversals.contains(where: \.isUnknown)
+    return (seen, isVoided && isOpen ? .voided : .folded)
   }
 }
 

@@ -279,9 +279,12 @@ private struct Fold {
     guard sum <= own.captured else { return }
     let rest = sum - own.refunded - own.refunding
     let unknown = payment.reversals.filter(\.isUnknown)
-    if unknown.contains(where: { $0.effectiveAmount == rest && ($0.kind == .refund || isVoided) }) {
-      return try explain(rest, nil)
+    // A sum in which others have a part does not tell the parts apart.
+    let isShared = payment.reversals.contains { $0.source != nil && $0.id == nil && $0.isAlive }
+    let isExplained = unknown.contains {
+      $0.effectiveAmount == rest && ($0.kind == .refund || isVoided)
     }
+    if isExplained, !isShared { return try explain(rest, nil) }
     let extra = unknown.reduce(rest) { $0 - $1.effectiveAmount }
     // The charge that replaces one that was voided in part may not be shown yet.
     if extra > 0, unknown.isEmpty || !isVoided { try explain(extra, nil) }
@@ -320,7 +323,7 @@ private struct Fold {
     let isVoid = refund?.isVoid ?? isVoided
     let result = refund?.result ?? (isVoid ? outcome.result : [:])
     // A failed refund has the id of its own refusal, if any. An unknown one has none.
-    let own = payment.reversals.first { reversal in
+    let alike = payment.reversals.filter { reversal in
       guard reversal.effectiveAmount == amount, reversal.id == nil,
         reversal.kind == .refund || isVoid
       else { return false }
@@ -330,7 +333,8 @@ private struct Fold {
       case .prepared, .waiting, .declined, .cancelled, .expired, .returned: false
       }
     }
-    guard let own else {
+    // A failed one had provably no effect, before an unknown one is explained.
+    guard let own = alike.first(where: \.isUnknown) ?? alike.first else {
       _ = found(isVoid ? .void : .refund, amount, id: refund?.id, state, result)
       return
     }

@@ -21,6 +21,8 @@ struct Evidence {
   enum Sight {
     /// The answer was folded in.
     case folded
+    /// The payment was voided, and an unknown refund or void is not all of that.
+    case voided
     /// The provider does not show a payment that took money.
     case absent
     /// The provider has another id, amount, currency or reference.
@@ -42,6 +44,7 @@ struct Evidence {
   func refusal(of payment: Payment) -> Fault? {
     if case .shared(let id, let holder)? = ids { return payment.sharesID(id, with: holder) }
     return switch sight {
+    case .voided?: payment.whileUnknown(payment.voidedBeside)
     case .absent?: payment.whileUnknown(.notShown(payment))
     case .differs(let difference)?: payment.whileUnknown(payment.differs(difference))
     case .folded?, nil: nil

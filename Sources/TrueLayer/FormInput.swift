@@ -12,22 +12,9 @@ package struct FormInput: Sendable, Hashable {
   package let isSensitive: Bool
   /// The format of its value: any, numerical, iban and so on.
   package let format: String
-  package let lengths: ClosedRange<Int>
   package let options: [Choice]
   /// The image that the text is about: its address, or only a media type.
   package let image: String?
-  let patterns: [Pattern]
-
-  struct Pattern: Sendable, Hashable {
-    let text: String
-    let message: String?
-
-    /// Returns whether a value fits. A rule that cannot be checked in bounded time is left to the provider.
-    func accepts(_ value: String) -> Bool {
-      // The rules are meant for the whole value, with or without anchors.
-      TextPattern(text)?.fits(value) ?? true
-    }
-  }
 
   init?(_ object: JSONObject) {
     guard let id = object.text("id") else { return nil }
@@ -39,18 +26,11 @@ package struct FormInput: Sendable, Hashable {
     // Any value that is not clearly false counts as true.
     isSensitive = ![nil, .bool(false), .null].contains(object["sensitive"])
     format = object.text("format") ?? "any"
-    let least = max(0, object["min_length"]?.boundedNumber ?? 0)
-    lengths = least...max(least, object["max_length"]?.boundedNumber ?? 4096)
     options = (object["options"]?.array ?? []).compactMap { option in
       guard let id = option["id"]?.text else { return nil }
       return Choice(id: id, name: option["display_text"]?["default"]?.text ?? id)
     }
     image = object["image"]?["uri"]?.text ?? object["image"]?["media_type"]?.text
-    patterns = (object["regexes"]?.array ?? []).compactMap { item in
-      item["regex"]?.text.map { text in
-        Pattern(text: text, message: item["message"]?["default"]?.text)
-      }
-    }
   }
 
   /// The field as `next_action.inputs` shows it.
@@ -64,44 +44,12 @@ package struct FormInput: Sendable, Hashable {
     ]
   }
 
-  /// Returns the problem with a value, without repeating it; nil if there is none.
+  /// Returns the problem with a value, without repeating it; nil if there is none. The bank checks the form of a
+  /// text itself.
   package func problem(with value: String) -> String? {
     if value.isEmpty { return isMandatory ? "a value is required" : nil }
-    if type == "select" {
-      let names = options.map(\.id).joined(separator: ", ")
-      return options.contains { $0.id == value } ? nil : "it is one of \(names)"
-    }
-    guard lengths.contains(value.count) else {
-      return lengths.lowerBound == lengths.upperBound
-        ? "it has \(lengths.lowerBound) characters"
-        : "it has \(lengths.lowerBound) to \(lengths.upperBound) characters"
-    }
-    if let problem = formatProblem(value) { return problem }
-    for pattern in patterns where !pattern.accepts(value) {
-      return pattern.message ?? "it does not have the form that the bank wants"
-    }
-    return nil
-  }
-
-  private func formatProblem(_ value: String) -> String? {
-    let isASCII = value.utf8.allSatisfy { $0 < 0x80 }
-    let digits = value.filter { $0 != " " && $0 != "-" }
-    let (fits, problem): (Bool, String) =
-      switch format {
-      case "numerical":
-        (value.allSatisfy { $0.isASCII && $0.isNumber }, "it is digits alone")
-      case "alphabetical": (value.allSatisfy(\.isLetter), "it is letters alone")
-      case "alphanumerical":
-        (value.allSatisfy { $0.isLetter || $0.isNumber }, "it is letters and digits")
-      case "email": (Contact.isEmail(value), "it is an e-mail address")
-      case "sort_code": (AccountNumbers.isSortCode(digits), "it is a sort code, six digits")
-      case "account_number":
-        (isASCII && digits.allSatisfy { $0.isLetter || $0.isNumber }, "it is an account number")
-      case "iban":
-        (AccountNumbers.isIBAN(value.filter { $0 != " " }.uppercased()), "it is an IBAN")
-      default: (true, "")
-      }
-    return fits ? nil : problem
+    guard type == "select", !options.contains(where: { $0.id == value }) else { return nil }
+    return "it is one of \(options.map(\.id).joined(separator: ", "))"
   }
 }
 

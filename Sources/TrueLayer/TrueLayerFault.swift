@@ -113,14 +113,12 @@ extension Fault {
 
   /// The operator stopped a mandate, which TrueLayer cannot cancel.
   static func leftToExpire(_ resource: Resource) -> Fault {
-    Fault(
-      .cancelled,
-      code: "user_canceled",
+    var fault = userCanceled(resource)
+    fault.message =
       "stopped here; TrueLayer cannot cancel a mandate that is not authorized: its payer can still "
-        + "authorize it until it expires, 15 minutes after it was made",
-      hint: "to look only: tender mandate-status \(resource.id)",
-      result: result("userCanceled", resource.reasons)
-    )
+      + "authorize it until it expires, 15 minutes after it was made"
+    fault.hint = "to look only: tender mandate-status \(resource.id)"
+    return fault
   }
 
   /// The cancellation was accepted, but the payment does not show it yet.

@@ -158,16 +158,10 @@ extension TrueLayerProvider {
       throw .unexpectedBehaviour("a list of refunds that cannot be read", traceID: answer.traceID)
     }
     var refunds: [BankRefund] = []
-    for refund in items ?? [] where isWhole(refund) {
-      // A refund that is listed twice is one refund.
-      let same = refunds.first { $0.id != nil && $0.id == refund.id }
-      if same == nil { refunds.append(refund) }
-      guard same == nil || same?.members == refund.members else {
-        throw .unexpectedBehaviour(
-          "two entries of its list have one id and differ",
-          traceID: answer.traceID
-        )
-      }
+    // A refund that is listed twice is one refund.
+    for refund in items ?? []
+    where isWhole(refund) && !refunds.contains(where: { $0.id == refund.id }) {
+      refunds.append(refund)
     }
     // An entry does not name its payment. A list without a refund that the journal has is old, or that of
     // another payment.
@@ -185,12 +179,9 @@ extension TrueLayerProvider {
 
   package func look(_ progress: Progress) throws(Fault) -> Finding {
     let operation = progress.operation
-    if operation.kind == .refund {
-      guard let id = operation.id else { return .cannotLook }
-      return .happened(try look(atRefund: id, progress))
-    }
-    // There is no request that looks up a reference (README, 1.4).
-    guard let id = progress.attempt.id else { return .cannotLook }
+    // A refund is found by its key, or in the payment's list. There is no request that looks up a reference (README,
+    // 1.4).
+    guard operation.kind != .refund, let id = progress.attempt.id else { return .cannotLook }
     let resource = try runner(progress).look(progress.payment.kind, id)
     if operation.hasConsent { try resource.checkIsAfterConsent() }
     switch (operation.kind, resource.status) {

@@ -677,6 +677,49 @@ import Testing
     #expect(till.provider.heard() == ["look refund 1 300", "look up", "again refund 1 300"])
   }
 
+  /// A refused refund had provably no effect. What went back is the unknown one of the same amount.
+  @Test func `a sum is explained by the unknown refund before a refused one`() throws {
+    let till = try RefundTests.paid(.keyless)
+    till.provider.recovers(by: .byHand(canResend: false))
+    till.provider.then(
+      .fail(Fault(.rejected, code: "refused", "refused").proven, sends: true),
+      .lost
+    )
+    #expect(try till.refund(400) == "7 refused")
+    #expect(try till.refund(400) == "9 no_answer")
+    till.provider.shows(Self.seen(400))
+    #expect(try till.refund(400) == "partially_refunded, refund 2: succeeded")
+    #expect(try till.payment()?.reversals.map(\.state.name) == [.failed, .succeeded])
+    #expect(try amounts(till) == [1000, 400, 0, 600])
+  }
+
+  /// The provider gives only a sum. It can be one refund of another program, or two.
+  @Test func `a sum that is more than the unknown refund leaves it unknown`() throws {
+    let till = try RefundTests.paid(.keyless)
+    till.provider.recovers(by: .byHand(canResend: true))
+    till.provider.then(.lost)
+    #expect(try till.refund(300) == "9 no_answer")
+    till.provider.shows(Self.seen(500))
+    for _ in 1...2 {
+      #expect(try till.resume(finish: true, resend: true) == "9 outcome_unknown")
+      #expect(try amounts(till) == [1000, 200, 300, 500])
+    }
+  }
+
+  /// The void can be a part, whose replacement is not shown yet, or the whole.
+  @Test func `a void that is not the unknown refund stops that refund`() throws {
+    let till = try RefundTests.paid()
+    till.provider.then(.lost)
+    #expect(try till.refund(300) == "9 no_answer")
+    var voided = Self.seen(0)
+    voided.status = .cancelled
+    till.provider.shows(voided)
+    _ = till.provider.heard()
+    #expect(try till.resume(finish: true, resend: true) == "9 outcome_unknown")
+    #expect(till.provider.heard() == ["look refund 1 300", "look up"])
+    #expect(try amounts(till) == [1000, 0, 300, 700])
+  }
+
   /// The bank returns the amount that had not been voided.
   @Test func `a return lowers no other amount`() throws {
     var void = Operation.void(300, .succeeded)

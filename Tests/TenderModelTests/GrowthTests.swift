@@ -97,12 +97,6 @@ import Testing
     }
   }
 
-  @Test(arguments: ["a", "ab1", " "])
-  func `patterns of forms`(_ piece: String) throws {
-    let pattern = try #require(TextPattern("^(a|b|ab|\\d){1,40}(.?){20}x$"))
-    Growth.expectLinear(base: 900) { size in _ = pattern.fits(Self.text(piece, size)) }
-  }
-
   @Test(arguments: ["<", "&", "\"", "é", "\u{1}"])
   func `escaping markup`(_ piece: String) {
     Growth.expectLinear(base: 16_384) { size in _ = MarkUp.escape(Self.text(piece, size)) }

@@ -1,6 +1,7 @@
 private import Synchronization
 package import TenderEngine
 package import TenderModel
+private import Testing
 
 /// The states that a look can show. The text is the name in a table.
 package enum Sight: String, CaseIterable, Sendable {
@@ -102,6 +103,21 @@ package protocol RuleWorld: AnyObject {
 
 extension RuleWorld {
   package var canLookUp: Bool { true }
+
+  /// Makes a payment, and loses the answer to its charge, its capture, or its refund of a part, else of the whole.
+  package func lose(_ start: RuleStart, _ reference: String, refunding part: Int? = nil) throws {
+    let order = Order.placed(try order(reference, start))
+    if start != .lostCharge { _ = try engine().execute(order) }
+    portal.way = .losing
+    let (engine, known) = (try engine(), try payment(reference))
+    switch start {
+    case .lostCapture: _ = try? engine.confirm(known, handle: reference, amount: nil)
+    case .lostRefund:
+      let request = try RefundRequest.test(part, currency)
+      _ = try? engine.refund(known, handle: reference, request, idempotencyKey: nil)
+    default: _ = try? engine.execute(order)
+    }
+  }
 }
 
 /// A connection that counts requests which can move money, and changes the answers to looks.
@@ -225,13 +241,18 @@ package struct RuleSuite {
     (self.world, self.command) = (world, command)
   }
 
-  /// Returns the differences from a table.
-  package func problems(_ table: RuleTable) throws -> [String] {
+  /// Expects that every cell is that of a table.
+  package func expect(_ table: RuleTable) throws {
+    let problems = try problems(table)
+    #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
+  }
+
+  private func problems(_ table: RuleTable) throws -> [String] {
     let expected = table.cells[command.rawValue] ?? [:]
     var problems = table.problems
     for sight in Sight.allCases {
       let cell = try cell(sight)
-      let wanted = expected[sight.rawValue] ?? "missing"
+      let wanted = expected[sight.rawValue] ?? "-"
       if cell != wanted {
         problems.append(
           "\(command.rawValue) while \(sight.rawValue): \(cell)\n    in the table: \(wanted)"
@@ -330,31 +351,48 @@ package struct RuleSuite {
   }
 }
 
-/// The cells of a provider. A line without indentation is a command. Each line below it is a cell, a colon, and the states that have it. `every` stands for all states, and at the end `others` for the states
-/// that the provider cannot show, or that no look of the command asks about.
+/// The cells of a provider. A line without indentation has the commands of the lines below it. Each of these is a cell,
+/// a colon, and the states that have it.
+///
+/// A state that the provider cannot show, or that no look of the command asks about, is left out: its cell is `-`. The
+/// lines below `faults` have the codes of looks that fail, and a cell with the word FAULT stands for all of them.
 package struct RuleTable: Sendable {
   package private(set) var cells: [String: [String: String]] = [:]
   package private(set) var problems: [String] = []
 
   package init(_ text: String) {
-    var command = ""
+    var commands: [String] = []
+    var faults: [(code: String, names: [String])] = []
     for line in text.split(separator: "\n").map(String.init) {
       guard line.hasPrefix(" ") else {
-        command = line
-        if RuleCommand(rawValue: command) == nil { problems.append("no command: \(command)") }
+        commands = line.split(separator: " ").map(String.init)
+        for command in commands where command != "faults" && RuleCommand(rawValue: command) == nil {
+          problems.append("no command: \(command)")
+        }
         continue
       }
       let parts = line.split(separator: ": ", maxSplits: 1)
       let cell = String(parts[0].drop { $0 == " " })
-      var names = (parts.last ?? "").split(separator: " ").map(String.init)
-      if names == ["every"] || names == ["others"] && cell == "-" {
-        names = Sight.allCases.map(\.rawValue).filter { cells[command]?[$0] == nil }
+      let names = (parts.last ?? "").split(separator: " ").map(String.init)
+      if commands == ["faults"] {
+        faults.append((cell, names))
+        continue
       }
-      for name in names {
-        if Sight(rawValue: name) == nil { problems.append("\(command): no state \(name)") }
-        if cells[command]?[name] != nil { problems.append("\(command): \(name) is there twice") }
-        cells[command, default: [:]][name] = cell
+      for command in commands {
+        guard names == ["faults"] else {
+          add(cell, command, names)
+          continue
+        }
+        for fault in faults { add(cell.replacing("FAULT", with: fault.code), command, fault.names) }
       }
+    }
+  }
+
+  private mutating func add(_ cell: String, _ command: String, _ names: [String]) {
+    for name in names {
+      if Sight(rawValue: name) == nil { problems.append("\(command): no state \(name)") }
+      if cells[command]?[name] != nil { problems.append("\(command): \(name) is there twice") }
+      cells[command, default: [:]][name] = cell
     }
   }
 }

@@ -147,16 +147,6 @@ extension FuzzTarget {
       return nil
     },
     FuzzTarget(
-      "patterns",
-      seeds: ["^[a-z]{2,3}\\d+$\0ab12", "(a|b)*c\0aabbc", ".?.?.?x\0yyy"],
-      words: ["(?:", "{1000}", "[^", "\\d", "|", ")*", "$", "^"]
-    ) { bytes in
-      let parts = bytes.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
-      let text = String(decoding: parts.count > 1 ? parts[1] : [], as: UTF8.self)
-      _ = TextPattern(String(decoding: parts[0], as: UTF8.self))?.fits(text)
-      return nil
-    },
-    FuzzTarget(
       "arguments",
       seeds: [
         "transact\0--amount\010.50\0--test-card=visa\0--reference\0A",
