@@ -61,38 +61,22 @@ package enum PaymentRow {
     !computed.contains(columns.names[$0])
   }
 
-  /// The columns, without the row's number and the checksum.
+  /// The columns, without the row's number.
   package static var columns: Columns { table.columns }
 
   /// The columns of `select`.
-  package static let stored = columns.with(first: [("row", .number)], last: [("sum", .text)])
+  package static let stored = columns.with(first: [("row", .number)])
 
-  /// Reads payments `p`.
-  static let select: Statement = """
-    SELECT p.row, \(sql: columns.names.list("p")), p.sum FROM payment p
-    """
+  /// Reads payments `a`.
+  static let select: Statement = "SELECT a.row, \(sql: columns.names.list("a")) FROM payment a"
 
   /// Returns the values of the columns.
   package static func values(_ payment: Payment) -> Row { table.row(Source(payment)) }
 
-  /// The columns that do not change when another state of the payment is merged.
-  private static let own: Set<String> = ["created", "updated", "version", "merchant"]
-
-  /// Merges another state of a payment into it, except for operations and observations.
-  static func learn(from other: Payment, _ payment: inout Payment) {
-    let (known, said) = (values(payment), values(other))
-    let learned = columns.names.map { own.contains($0) || said[$0] == .null ? known[$0] : said[$0] }
-    guard let row = Row(columns, read: learned) else { return }
-    var source = Source(payment)
-    table.read(row, into: &source)
-    payment = source.payment
-  }
-
   /// Returns the payment of a row of `select` with the rows of its operations, in order.
   ///
-  /// Throws `state` if a row is invalid or does not match its checksum, or if an operation is missing.
+  /// Throws `state` if a row is invalid.
   package static func payment(_ row: Row, _ operations: [Row]) throws(Fault) -> Payment {
-    try check(row, operations)
     guard let env = row.text("env").flatMap(Env.init(rawValue:)),
       let kind = row.number("kind").flatMap(Payment.Kind.init(rawValue:))
     else { throw .unreadableRow }
@@ -104,16 +88,8 @@ package enum PaymentRow {
     var read = Source(Payment(key: key, kind: kind, merchant: "", at: 0))
     table.read(row, into: &read)
     read.payment.row = row.number("row") ?? 0
-    let list = try operations.map { row throws(Fault) in try OperationRow.decoded(row) }
+    let list = try operations.map { row throws(Fault) in try OperationRow.operation(row) }
     return read.payment.with(list, read.observed)
-  }
-
-  /// Throws `journal_damaged` if a payment's rows do not match their checksums.
-  package static func check(_ row: Row, _ operations: [Row]) throws(Fault) {
-    let sums = operations.map { $0.text("sum") ?? "" }
-    guard row.isSummed(with: sums), operations.allSatisfy(OperationRow.isWhole) else {
-      throw .damagedRow(row.text("reference") ?? "")
-    }
   }
 
   /// Returns a payment as JSON for another journal, without its secrets.

@@ -67,9 +67,9 @@ extension Action {
     .local(.reads),
     """
     journal verify: check that the journal is whole
-    Reads the whole journal. It compares rows with their checksums, amounts with operations, and
-    the history with its chain. It compares all with the mark beside the state folder. Damage, missing rows,
-    a copy or an older state exit 16, with a record for each.
+    Reads the whole journal. It computes the status and amounts of each payment again, and the chain of the
+    history. It compares all with the mark beside the state folder. Damage, missing rows, a copy or an older
+    state exit 16, with a record for each.
 
     If a journal is a copy or incomplete, every command that can move money exits 16. Put the
     newest journal back, or run tender journal accept.
@@ -85,8 +85,8 @@ extension Action {
     Writes a consistent copy into a new file that only its owner can read. A copy of journal.db
     alone lacks the data in journal.db-wal. To restore it, put it in place of journal.db and
     remove journal.db-wal and journal.db-shm. The copy is marked as one: it refuses requests that
-    can move money (16) until tender journal accept. The keys of held payments (journal.seals) are
-    not in it: on another machine they can be looked up, not confirmed.
+    can move money (16) until tender journal accept. The key of held payments (journal.key) is not in
+    it: on another machine they can be looked up, not confirmed.
     $ tender journal backup journal-copy.db # a copy for the night
     """,
     operands: [.init("FILE", completion: .newFiles)],
@@ -101,7 +101,7 @@ extension JournalCommands {
     let problems = try composition.journal().verify()
     let whole =
       composition.settings.journal() == nil
-      ? "every row, the history and the mark agree" : "every row and its history agree"
+      ? "every payment, the history and the mark agree" : "every payment and its history agree"
     show(problems.isEmpty ? [("ok", whole)] : problems.map { ("fail", $0) })
     return output.exit(problems.isEmpty ? 0 : Fault.Kind.state.exitStatus)
   }
