@@ -101,7 +101,8 @@ extension Engine {
   /// Journals of earlier versions can have two records of one payment. The simulator in this process may reuse
   /// ids after a reset.
   func checkIDs(of payment: Payment) throws(Fault) {
-    guard remembersIDs, let (id, other) = try journal.sharedID(of: payment) else { return }
+    guard remembersIDs, payment.mayShareIDs, let (id, other) = try journal.sharedID(of: payment)
+    else { return }
     throw .conflict(
       "id_shared",
       "\(id) is the id of two records, \(payment.reference.quotedForMessage) and "

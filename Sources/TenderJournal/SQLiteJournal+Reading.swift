@@ -167,6 +167,8 @@ extension SQLiteJournal {
     }
   }
 
+  package func count() throws(Fault) -> Int { try number("SELECT max(row) FROM operation") ?? 0 }
+
   package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
     // Rows are added here, because SQLite sorts all of them for GROUP BY, which takes three times as long.
     let query = PaymentQuery(schema: Self.schema)

@@ -32,10 +32,6 @@ extension TableJournal {
     try rows(statement).first?.first?.integer
   }
 
-  package func count() throws(Fault) -> Int {
-    try number("SELECT count(*) FROM \(sql: Self.schema)operation WHERE content IS NOT NULL") ?? 0
-  }
-
   package func oldest() throws(Fault) -> Int? {
     try number("SELECT min(created) FROM \(sql: Self.schema)payment")
   }

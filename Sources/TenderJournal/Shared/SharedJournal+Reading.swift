@@ -4,6 +4,10 @@ import TenderSystem
 
 /// Reads one payment, and the payment of a reference.
 extension SharedJournal {
+  package func count() throws(Fault) -> Int {
+    try number("SELECT count(*) FROM tender.operation WHERE content IS NOT NULL") ?? 0
+  }
+
   package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? {
     if let fresh, fresh.key == key {
       self.fresh = nil
@@ -37,7 +41,20 @@ extension SharedJournal {
   /// Selects payments `a` with their operations as JSON, read at one moment.
   ///
   /// For look-ups alone there is no right to read preparations.
-  var select: Statement {
+  var select: Statement { selecting("") }
+
+  /// Selects the payment of a reference, and whether another record may have one of its ids.
+  func select(_ key: ReferenceKey) -> Statement {
+    let isShared: Statement = """
+      , EXISTS (
+        SELECT 1 FROM tender.operation o JOIN tender.operation q
+        ON q.id = o.id AND q.payment <> o.payment WHERE o.payment = a.row
+      )::int
+      """
+    return "\(selecting(isShared)) WHERE \("a", has: key)"
+  }
+
+  private func selecting(_ others: Statement) -> Statement {
     let prepared: (column: Statement, join: Statement) =
       settings.isReading
       ? ("", "")
@@ -52,7 +69,7 @@ extension SharedJournal {
             \(prepared.column)
           FROM tender.operation o\(prepared.join) WHERE o.payment = a.row
         ) x
-      ) FROM tender.payment a
+      )\(others) FROM tender.payment a
       """
   }
 
@@ -62,12 +79,11 @@ extension SharedJournal {
     try rows("\(select) WHERE a.row = \(row)").first.map { row throws(Fault) in try shown(row) }
   }
 
-  func select(_ key: ReferenceKey) -> Statement { "\(select) WHERE \("a", has: key)" }
-
   /// The result of `select` for one payment.
   struct Found {
     let row: JSONObject
     let operations: [JSONObject]
+    let mayShareIDs: Bool
 
     /// The name of the last write. Versions before wrote a checksum.
     var write: String? { row.text("sum") }
@@ -84,6 +100,7 @@ extension SharedJournal {
       row = values[0].text.flatMap { JSONReader.read($0)?.object } ?? [:]
       operations =
         values[1].text.flatMap { JSONReader.read($0)?.array }?.compactMap(\.object) ?? []
+      mayShareIDs = values.count < 3 || values[2].integer == 1
     }
 
     /// Returns the payment as stored.
@@ -122,6 +139,7 @@ extension SharedJournal {
       }
     )
     payment.writer = found.row.text("by")
+    payment.mayShareIDs = found.mayShareIDs
     payment.isElsewhere = found.row.text("machine").map { $0 != station } ?? false
     return payment
   }
