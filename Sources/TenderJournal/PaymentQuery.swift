@@ -98,9 +98,9 @@ struct PaymentQuery {
   /// in any state.
   var source: Statement {
     """
-      FROM \(sql: schema)payment a WHERE a.kind = \(sql: Payment.Kind.payment.rawValue)
-      AND NOT (a.captured = 0 AND \(isOfOriginal))
-      """
+    FROM \(sql: schema)payment a WHERE a.kind = \(sql: Payment.Kind.payment.rawValue)
+    AND NOT (a.captured = 0 AND \(isOfOriginal))
+    """
   }
 
   /// The tests that `Journal.prune` may delete a payment: it is old enough, finished and no longer needed.
@@ -108,20 +108,20 @@ struct PaymentQuery {
   /// What is left to refund of an original is counted by its refunds.
   func isPrunable(before time: Int) -> Statement {
     """
-      a.updated < \(time) AND a.is_final = 1 AND a.is_unknown = 0
-      AND NOT (a.kind = \(sql: Payment.Kind.mandate.rawValue) AND a.status = 'authorized')
-      AND NOT \(isOfOriginal)
-      """
+    a.updated < \(time) AND a.is_final = 1 AND a.is_unknown = 0
+    AND NOT (a.kind = \(sql: Payment.Kind.mandate.rawValue) AND a.status = 'authorized')
+    AND NOT \(isOfOriginal)
+    """
   }
 
   /// The test that a payment is a refund of another one.
   private var isOfOriginal: Statement {
     """
-      EXISTS (
-        SELECT 1 FROM \(sql: schema)operation o JOIN \(sql: schema)payment q ON q.reference = o.link
-        WHERE o.payment = a.row AND o.content IS NOT NULL
-        AND q.env = a.env AND q.provider = a.provider
-      )
-      """
+    EXISTS (
+      SELECT 1 FROM \(sql: schema)operation o JOIN \(sql: schema)payment q ON q.reference = o.link
+      WHERE o.payment = a.row AND o.content IS NOT NULL
+      AND q.env = a.env AND q.provider = a.provider
+    )
+    """
   }
 }

@@ -9,6 +9,7 @@ package final class SQLiteJournal: TableJournal, @unchecked Sendable {
   // Unchecked: one thread uses a journal. Each worker of a batch has a separate one, and their database is one
   // connection.
 
+  /// The text before the name of a table.
   package static let schema = ""
 
   let database: Database

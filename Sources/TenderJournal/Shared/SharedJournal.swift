@@ -34,6 +34,7 @@ package final class SharedJournal: TableJournal, @unchecked Sendable {
     }
   }
 
+  /// The text before the name of a table.
   package static let schema = "tender."
 
   let settings: Settings
