@@ -31,6 +31,8 @@ extension SQLiteJournal {
   /// Upgrades a file of an older version in one transaction: it gets the columns that it lacks, and loses those of
   /// checksums. Preparations are sealed anew.
   func migrate() throws(Fault) {
+    // If this process is killed after the commit, the next one erases.
+    try? PlainFile.touch(unfinished)
     try database.transaction { () throws(Fault) in
       // Another process may have upgraded it first, to this version or to a newer one.
       guard try number("PRAGMA user_version") ?? 0 < Self.version else { return }
@@ -45,12 +47,11 @@ extension SQLiteJournal {
       try sealAnew(OldSeals.read(seals))
       try database.execute("PRAGMA user_version = \(Self.version)")
     }
-    PlainFile.remove(seals)
     eraseSoon()
   }
 
-  /// The file of the keys of version 0.2.0.
-  private var seals: String { folder + "/journal.seals" }
+  /// The file of the keys of version 0.2.0. An upgrade erases it.
+  var seals: String { folder + "/journal.seals" }
 
   /// Seals the preparations of version 0.2.0 under the journal's key. Those whose own key is gone are deleted.
   private func sealAnew(_ keys: [UInt8]) throws(Fault) {

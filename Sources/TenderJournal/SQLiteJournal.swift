@@ -165,7 +165,7 @@ package final class SQLiteJournal: TableJournal, @unchecked Sendable {
     let database = try Database(path: folder + "/journal.db", busyTimeout: 100)
     for _ in 0..<(sharesWork ? 30 : 3) {
       guard try database.first("PRAGMA wal_checkpoint(TRUNCATE)")?.first != .integer(0) else {
-        PlainFile.remove(unfinished)
+        for path in [seals, unfinished] { PlainFile.remove(path) }
         return
       }
     }
