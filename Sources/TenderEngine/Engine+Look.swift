@@ -16,7 +16,8 @@ extension Engine {
     switch (question, payment) {
     case (.ids, let payment?):
       // The simulator in this process may reuse ids after a reset.
-      let shared = remembersIDs ? try journal.sharedID(of: payment) : nil
+      let mayShare = remembersIDs && payment.mayShareIDs
+      let shared = mayShare ? try journal.sharedID(of: payment) : nil
       evidence.ids = shared.map { .shared($0.id, with: $0.holder) } ?? .own
     case (.payment, let known?):
       let seen = try looked(at: known, handle)

@@ -114,7 +114,7 @@ package protocol Journal: Sendable {
   /// final or has an unknown operation. A mandate that can still be revoked stays, and so does a refund that
   /// an original payment counts.
   func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int
-  /// Compares all rows with their checksums, and each payment's columns with its operations. Returns a
+  /// Compares each payment's columns with its operations, and the lines of the history with each other. Returns a
   /// description of each error.
   func verify() throws(Fault) -> [String]
   /// Writes a consistent copy to a new file and marks it as a copy, while other processes continue.
@@ -155,48 +155,11 @@ extension Journal {
   package func isPruned(_ key: ReferenceKey) throws(Fault) -> Bool { false }
 
   package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
-    try summed(filter, by: keys)
+    []
   }
 
   package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
     try counted(filter, upTo: limit)
-  }
-
-  /// Sums payments one by one, for a journal with outdated columns.
-  package func summed(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
-    var totals = Totals()
-    var refunds: [(payment: Payment, original: ReferenceKey)] = []
-    func add(_ payment: Payment) {
-      let state = payment.state
-      var group = [payment.env.rawValue, payment.currency?.code ?? ""]
-      for key in Total.Key.allCases where keys.contains(key) {
-        switch key {
-        case .day: group.append(String(payment.createdAt / Total.quarter))
-        case .provider: group.append(payment.provider.text)
-        case .status: group.append(state.status.rawValue)
-        }
-      }
-      totals.add(
-        group.joined(separator: "\t"),
-        charged: state.captured + state.earlierCaptured,
-        refunded: state.refunded + state.reversed + state.returned + state.earlierReturned,
-        refunding: state.refunding,
-        unknown: state.isUnknown ? 1 : 0
-      )
-    }
-    try each(filter) { payment in
-      guard payment.kind == .payment else { return true }
-      guard let attempt = payment.attempt, attempt.kind == .refund, let link = attempt.link else {
-        add(payment)
-        return true
-      }
-      let key = ReferenceKey(env: payment.env, provider: payment.provider, reference: link)
-      refunds.append((payment, key))
-      return true
-    }
-    // A card refund with a separate reference is also an operation of the original payment, and counts there.
-    for refund in refunds where try payment(refund.original) == nil { add(refund.payment) }
-    return totals.all
   }
 
   /// Counts the payments that match a filter, one by one.

@@ -84,7 +84,7 @@ package struct Operation: Sendable {
 
   /// The data that a later step sends to the provider.
   package enum Preparation: Sendable, Hashable {
-    /// Sealed in the journal. It becomes unreadable once it is no longer needed.
+    /// Sealed in the journal. It is deleted once it is no longer needed, and that of a hold is erased.
     case secret(String)
     /// Contains nothing secret.
     case plain(String)

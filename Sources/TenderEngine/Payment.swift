@@ -34,6 +34,8 @@ package struct Payment: Sendable, Priced {
   package var writer: String?
   /// Whether another machine wrote it last.
   package var isElsewhere = false
+  /// Whether another record may have one of its ids, as far as the journal knows from reading this one.
+  package var mayShareIDs = true
   /// Whether it is only one charge of the payment that is not its newest attempt (`upTo`).
   package private(set) var isEarlier = false
   /// The last sequence of the whole payment, so that a part of it numbers its operations after all others.

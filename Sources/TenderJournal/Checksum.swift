@@ -6,9 +6,6 @@ import TenderSystem
 struct Checksum {
   private var bytes: [UInt8] = []
 
-  /// Creates an empty checksum. `room` is the expected number of bytes.
-  init(room: Int = 0) { bytes.reserveCapacity(room) }
-
   mutating func add(_ text: String) {
     add(length: text.utf8.count)
     bytes += text.utf8
@@ -25,16 +22,6 @@ struct Checksum {
   private mutating func add(length: Int) {
     unsafe withUnsafeBytes(of: Int64(length).littleEndian) { unsafe bytes.append(contentsOf: $0) }
   }
-
-  /// Returns the bytes that `add` hashes for a text, for a text that is added often.
-  static func taken(_ text: String) -> [UInt8] {
-    var sum = Checksum()
-    sum.add(text)
-    return sum.bytes
-  }
-
-  /// Adds the bytes that `taken` returned.
-  mutating func add(taken: [UInt8]) { bytes += taken }
 
   /// Returns the hash with `size` bytes (16 to 64), keyed if a key of that size is given.
   func text(_ size: Int = 16, key: [UInt8]? = nil) -> String {

@@ -5,12 +5,12 @@ import TenderSystem
 /// A filter as SQL for SQLite. It has every test that columns can decide, so that few rows remain for
 /// `PaymentFilter.lets`.
 enum Condition {
-  /// Returns the tests on columns of payments `p`. Each begins with ` AND`.
+  /// Returns the tests on columns of payments `a`. Each begins with ` AND`.
   static func columns(_ filter: PaymentFilter) -> Statement {
-    var all = Statement(filter, of: "p")
+    var all = Statement(filter, of: "a")
     if let amount = filter.amount {
       all +=
-        " AND (p.amount = \(amount) OR p.row IN (SELECT payment FROM term WHERE text = \(SearchTerm.requested(amount))))"
+        " AND (a.amount = \(amount) OR a.row IN (SELECT payment FROM term WHERE text = \(SearchTerm.requested(amount))))"
     }
     all += statuses(filter)
     if let by = filter.by { all += writer(by) }
@@ -18,8 +18,8 @@ enum Condition {
       // In a handle, only `*` is a wildcard.
       let glob = glob(handle)
       all += """
-         AND (p.reference GLOB \(glob)
-        OR EXISTS (SELECT 1 FROM operation o WHERE o.payment = p.row AND o.id GLOB \(glob)))
+         AND (a.reference GLOB \(glob)
+        OR EXISTS (SELECT 1 FROM operation o WHERE o.payment = a.row AND o.id GLOB \(glob)))
         """
     }
     return all
@@ -27,14 +27,14 @@ enum Condition {
 
   private static func statuses(_ filter: PaymentFilter) -> Statement {
     guard filter.isOpen || !filter.statuses.isEmpty else { return "" }
-    let isOpen: Statement = filter.isOpen ? " OR p.is_final = 0" : ""
-    let isUnknown: Statement = filter.statuses.contains(.unknown) ? " OR p.is_unknown = 1" : ""
+    let isOpen: Statement = filter.isOpen ? " OR a.is_final = 0" : ""
+    let isUnknown: Statement = filter.statuses.contains(.unknown) ? " OR a.is_unknown = 1" : ""
     let statuses = Status.allCases.filter(filter.statuses.contains)
     // The hint names the index to use.
     let index: Statement =
       !filter.isOpen && statuses.allSatisfy(SQLiteJournal.isIndexed)
-      ? " AND p.\(sql: SQLiteJournal.settledStatus)" : ""
-    return " AND (p.status IN (\(each: statuses.map(\.rawValue)))\(isOpen)\(isUnknown))\(index)"
+      ? " AND a.\(sql: SQLiteJournal.settledStatus)" : ""
+    return " AND (a.status IN (\(each: statuses.map(\.rawValue)))\(isOpen)\(isUnknown))\(index)"
   }
 
   /// Returns the test that a user or a machine wrote a line about a payment: by the whole name, or the
@@ -42,7 +42,7 @@ enum Condition {
   static func writer(_ by: String) -> Statement {
     """
      AND EXISTS (
-      SELECT 1 FROM event e WHERE e.payment = p.row AND (e.by = \(by) OR e.by GLOB \("*@" + glob(by, except: "[?*")))
+      SELECT 1 FROM event e WHERE e.payment = a.row AND (e.by = \(by) OR e.by GLOB \("*@" + glob(by, except: "[?*")))
     )
     """
   }
@@ -128,7 +128,7 @@ enum Condition {
     rest.amount = nil
     return Candidates(
       statement: """
-        SELECT p.row, p.created FROM payment p WHERE p.amount = \(amount)\(columns(rest))
+        SELECT a.row, a.created FROM payment a WHERE a.amount = \(amount)\(columns(rest))
         UNION \(byTerm) = \(SearchTerm.requested(amount)) ORDER BY 2 DESC, 1 DESC
         """,
       isSorted: true

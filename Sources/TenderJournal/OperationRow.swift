@@ -33,44 +33,31 @@ package enum OperationRow {
     .init(added: "parent", { $0.parent }, { $0.parent = $1 }),
   ])
 
-  /// The columns, without the rows' numbers and the checksum.
+  /// The columns, without the rows' numbers.
   package static var columns: Columns { table.columns }
 
   /// The columns of `select`.
-  package static let stored = columns.with(
-    first: [("row", .number), ("payment", .number)],
-    last: [("sum", .text), ("preparation", .text)]
-  )
+  package static let stored = columns.with(last: [("preparation", .text)])
 
   /// Reads operations `o` with their preparations `x`.
   static let select: Statement = """
-    SELECT o.row, o.payment, \(sql: columns.names.list("o")), o.sum, x.text FROM operation o
+    SELECT \(sql: columns.names.list("o")), x.text FROM operation o
     LEFT JOIN preparation x ON x.row = o.row
     """
 
   /// Returns the values of the columns.
   package static func values(_ operation: Operation) -> Row { table.row(operation) }
 
-  static func isWhole(_ row: Row) -> Bool {
-    row.isSummed(with: [row.text("preparation")])
-  }
-
   /// Returns the operation of a row of `select`, with its preparation as stored.
   ///
-  /// Throws `state` if the row is invalid or does not match its checksum.
+  /// Throws `state` if the row is invalid.
   package static func operation(_ row: Row) throws(Fault) -> Operation {
-    guard isWhole(row) else { throw .damagedRow("operation \(row.number("row") ?? 0)") }
-    return try decoded(row)
-  }
-
-  /// Returns the operation of a row whose checksum was verified.
-  static func decoded(_ row: Row) throws(Fault) -> Operation {
     guard let kind = row.text("kind").flatMap(Operation.Kind.init(rawValue:)),
       let state = state(row)
     else { throw .unreadableRow }
     var operation = Operation(kind, at: 0)
     table.read(row, into: &operation)
-    (operation.row, operation.state) = (row.number("row") ?? 0, state)
+    (operation.row, operation.state) = (operation.sequence, state)
     operation.preparation = row.text("preparation").map(Operation.Preparation.init(stored:))
     return operation
   }
@@ -117,6 +104,7 @@ package enum OperationRow {
     guard var operation = try? operation(Row(stored, json: object).only(columns)) else {
       return nil
     }
+    operation.row = 0
     operation.preparation = object.text("preparation").map(Operation.Preparation.plain)
     return operation
   }
@@ -138,7 +126,7 @@ package enum ObservationRow {
     .init("id", { $0.id }, { $0.id = $1 }),
   ])
 
-  /// The columns, without the rows' numbers and the checksum.
+  /// The columns, without the rows' numbers.
   package static var columns: Columns { table.columns }
 
   /// Returns the values of the columns.

@@ -3,33 +3,32 @@ import TenderModel
 
 /// The parts of statements about payments that both journals share.
 struct PaymentQuery {
-  let alias: String
-  /// The text before the name of a table.
-  var schema = ""
+  /// The text before the name of a table. Payments have the alias `a`.
+  let schema: String
 
   /// Returns the columns of a group as one text with tabs.
   func group(_ keys: Set<Total.Key>) -> String {
     let columns = Total.Key.allCases.filter(keys.contains).map { key in
       switch key {
-      case .day: "(\(alias).created / \(Total.quarter))"
-      case .provider: "\(alias).provider"
-      case .status: "\(alias).status"
+      case .day: "(a.created / \(Total.quarter))"
+      case .provider: "a.provider"
+      case .status: "a.status"
       }
     }
-    return (["\(alias).env", "coalesce(\(alias).currency, '')"] + columns)
+    return (["a.env", "coalesce(a.currency, '')"] + columns)
       .joined(separator: " || '\t' || ")
   }
 
   /// The summed columns of a payment: charged, refunded, refunding, unknown.
   var sums: [String] {
     [
-      "coalesce(\(alias).captured, 0) + \(earlier(Self.charges)) + \(beside(Self.surplus))",
+      "coalesce(a.captured, 0) + \(earlier(Self.charges)) + \(beside(Self.surplus))",
       """
-      \(earlier(Self.returns)) + \(beside(Self.givenBack)) + coalesce(\(alias).refunded, 0) + coalesce(\(alias).returned, 0)
-      + CASE WHEN \(alias).status = 'cancelled' AND \(alias).captured > 0
-      THEN \(alias).captured - \(alias).refunded ELSE 0 END
+      \(earlier(Self.returns)) + \(beside(Self.givenBack)) + coalesce(a.refunded, 0) + coalesce(a.returned, 0)
+      + CASE WHEN a.status = 'cancelled' AND a.captured > 0
+      THEN a.captured - a.refunded ELSE 0 END
       """,
-      "coalesce(\(alias).refunding, 0)", "coalesce(\(alias).is_unknown, 0)",
+      "coalesce(a.refunding, 0)", "coalesce(a.is_unknown, 0)",
     ]
   }
 
@@ -63,10 +62,10 @@ struct PaymentQuery {
       coalesce((
         SELECT sum(coalesce(o.approved, o.amount, 0)) FROM \(operation) o
         LEFT JOIN \(operation) s ON s.payment = o.payment AND s.sequence = o.parent
-        WHERE o.payment = \(alias).row AND (o.source IS NOT NULL OR o.parent IS NOT NULL) AND (\(test))
+        WHERE o.payment = a.row AND (o.source IS NOT NULL OR o.parent IS NOT NULL) AND (\(test))
         AND o.sequence > (
           SELECT max(newest.sequence) FROM \(operation) newest
-          WHERE newest.payment = \(alias).row AND newest.content IS NOT NULL
+          WHERE newest.payment = a.row AND newest.content IS NOT NULL
         )
       ), 0)
       """
@@ -77,7 +76,7 @@ struct PaymentQuery {
     let operation = "\(schema)operation"
     // The operation `c` took the money that the void `o` gave back: no attempt begins between them.
     return """
-      CASE WHEN \(alias).attempt > 1 THEN coalesce((
+      CASE WHEN a.attempt > 1 THEN coalesce((
         SELECT sum(coalesce(o.approved, o.amount, c.approved, c.amount, 0)) FROM \(operation) o
         LEFT JOIN \(operation) c ON o.kind = 'void' AND c.payment = o.payment
         AND c.kind IN ('charge', 'capture') AND c.state IN ('processing', 'succeeded')
@@ -85,9 +84,9 @@ struct PaymentQuery {
           SELECT 1 FROM \(operation) b WHERE b.payment = o.payment AND b.content IS NOT NULL
           AND b.sequence > c.sequence AND b.sequence < o.sequence
         )
-        WHERE o.payment = \(alias).row AND (\(test)) AND o.sequence < (
+        WHERE o.payment = a.row AND (\(test)) AND o.sequence < (
           SELECT max(newest.sequence) FROM \(operation) newest
-          WHERE newest.payment = \(alias).row AND newest.content IS NOT NULL
+          WHERE newest.payment = a.row AND newest.content IS NOT NULL
         )
       ), 0) ELSE 0 END
       """
@@ -98,34 +97,31 @@ struct PaymentQuery {
   /// A card refund with a separate reference is also an operation of the original payment, and counts there,
   /// in any state.
   var source: Statement {
-    let p = alias
-    return """
-      FROM \(sql: schema)payment \(sql: p) WHERE \(sql: p).kind = \(sql: Payment.Kind.payment.rawValue)
-      AND NOT (\(sql: p).captured = 0 AND \(isOfOriginal))
-      """
+    """
+    FROM \(sql: schema)payment a WHERE a.kind = \(sql: Payment.Kind.payment.rawValue)
+    AND NOT (a.captured = 0 AND \(isOfOriginal))
+    """
   }
 
   /// The tests that `Journal.prune` may delete a payment: it is old enough, finished and no longer needed.
   ///
   /// What is left to refund of an original is counted by its refunds.
   func isPrunable(before time: Int) -> Statement {
-    let p = alias
-    return """
-      \(sql: p).updated < \(time) AND \(sql: p).is_final = 1 AND \(sql: p).is_unknown = 0
-      AND NOT (\(sql: p).kind = \(sql: Payment.Kind.mandate.rawValue) AND \(sql: p).status = 'authorized')
-      AND NOT \(isOfOriginal)
-      """
+    """
+    a.updated < \(time) AND a.is_final = 1 AND a.is_unknown = 0
+    AND NOT (a.kind = \(sql: Payment.Kind.mandate.rawValue) AND a.status = 'authorized')
+    AND NOT \(isOfOriginal)
+    """
   }
 
   /// The test that a payment is a refund of another one.
   private var isOfOriginal: Statement {
-    let p = alias
-    return """
-      EXISTS (
-        SELECT 1 FROM \(sql: schema)operation o JOIN \(sql: schema)payment q ON q.reference = o.link
-        WHERE o.payment = \(sql: p).row AND o.content IS NOT NULL
-        AND q.env = \(sql: p).env AND q.provider = \(sql: p).provider
-      )
-      """
+    """
+    EXISTS (
+      SELECT 1 FROM \(sql: schema)operation o JOIN \(sql: schema)payment q ON q.reference = o.link
+      WHERE o.payment = a.row AND o.content IS NOT NULL
+      AND q.env = a.env AND q.provider = a.provider
+    )
+    """
   }
 }

@@ -61,38 +61,22 @@ package enum PaymentRow {
     !computed.contains(columns.names[$0])
   }
 
-  /// The columns, without the row's number and the checksum.
+  /// The columns, without the row's number.
   package static var columns: Columns { table.columns }
 
   /// The columns of `select`.
-  package static let stored = columns.with(first: [("row", .number)], last: [("sum", .text)])
+  package static let stored = columns.with(first: [("row", .number)])
 
-  /// Reads payments `p`.
-  static let select: Statement = """
-    SELECT p.row, \(sql: columns.names.list("p")), p.sum FROM payment p
-    """
+  /// Reads payments `a`.
+  static let select: Statement = "SELECT a.row, \(sql: columns.names.list("a")) FROM payment a"
 
   /// Returns the values of the columns.
   package static func values(_ payment: Payment) -> Row { table.row(Source(payment)) }
 
-  /// The columns that do not change when another state of the payment is merged.
-  private static let own: Set<String> = ["created", "updated", "version", "merchant"]
-
-  /// Merges another state of a payment into it, except for operations and observations.
-  static func learn(from other: Payment, _ payment: inout Payment) {
-    let (known, said) = (values(payment), values(other))
-    let learned = columns.names.map { own.contains($0) || said[$0] == .null ? known[$0] : said[$0] }
-    guard let row = Row(columns, read: learned) else { return }
-    var source = Source(payment)
-    table.read(row, into: &source)
-    payment = source.payment
-  }
-
   /// Returns the payment of a row of `select` with the rows of its operations, in order.
   ///
-  /// Throws `state` if a row is invalid or does not match its checksum, or if an operation is missing.
+  /// Throws `state` if a row is invalid.
   package static func payment(_ row: Row, _ operations: [Row]) throws(Fault) -> Payment {
-    try check(row, operations)
     guard let env = row.text("env").flatMap(Env.init(rawValue:)),
       let kind = row.number("kind").flatMap(Payment.Kind.init(rawValue:))
     else { throw .unreadableRow }
@@ -104,16 +88,8 @@ package enum PaymentRow {
     var read = Source(Payment(key: key, kind: kind, merchant: "", at: 0))
     table.read(row, into: &read)
     read.payment.row = row.number("row") ?? 0
-    let list = try operations.map { row throws(Fault) in try OperationRow.decoded(row) }
+    let list = try operations.map { row throws(Fault) in try OperationRow.operation(row) }
     return read.payment.with(list, read.observed)
-  }
-
-  /// Throws `journal_damaged` if a payment's rows do not match their checksums.
-  package static func check(_ row: Row, _ operations: [Row]) throws(Fault) {
-    let sums = operations.map { $0.text("sum") ?? "" }
-    guard row.isSummed(with: sums), operations.allSatisfy(OperationRow.isWhole) else {
-      throw .damagedRow(row.text("reference") ?? "")
-    }
   }
 
   /// Returns a payment as JSON for another journal, without its secrets.
@@ -133,9 +109,7 @@ package enum PaymentRow {
   }
 
   /// Returns why no journal can hold a payment that was read from JSON; nil if one can.
-  ///
-  /// A value that is read as another one, such as an unknown currency, is such a reason.
-  package static func flaw(_ payment: Payment, of stored: JSONObject) -> String? {
+  package static func flaw(_ payment: Payment) -> String? {
     guard (try? Reference(payment.reference.text)) != nil,
       payment.provider.text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }),
       !payment.provider.text.isEmpty
@@ -149,38 +123,15 @@ package enum PaymentRow {
           && !($0.isAttempt && [.capture, .void, .revoke].contains($0.kind))
       })
     else { return "its operations are not those of a payment of its kind" }
-    let given = stored["operations"]?.array.map { $0.compactMap(\.object) }
-    return flaw(
-      object(payment),
-      of: given == nil ? nil : stored,
-      Self.given.map { columns.names[$0] }
-    )
-      ?? operations.indices.lazy.compactMap { index in
-        flaw(
-          OperationRow.object(operations[index]),
-          of: given?[index],
-          OperationRow.columns.names.filter { OperationRow.columns.kind($0) != .json }
-        )
-      }.first
-      ?? payment.flawOfSums
-  }
-
-  /// Compares the values that were read with those that were given, if they have the same names.
-  private static func flaw(
-    _ read: JSONObject,
-    of given: JSONObject?,
-    _ names: [String]
-  ) -> String? {
-    for name in names {
-      let value = read[name]
-      if case .integer(let number)? = value, !(0..<Money.limit).contains(number) {
-        return "its \(name) is \(number)"
-      }
-      if let given = given?[name], given != .null, given != value {
-        return "its \(name) cannot be \((given.text ?? JSONWriter.text(given)).quotedForMessage)"
+    for object in [object(payment)] + operations.map(OperationRow.object) {
+      for member in object.members {
+        guard case .integer(let number) = member.value, !(0..<Money.limit).contains(number) else {
+          continue
+        }
+        return "its \(member.key) is \(number)"
       }
     }
-    return nil
+    return payment.flawOfSums
   }
 
   /// Returns whether two are the same payment with the same operations, whatever their versions.
@@ -203,29 +154,8 @@ extension Payment.Kind {
 }
 
 extension Payment {
-  /// The reason why the engine cannot have asked for these amounts; nil if it can.
-  ///
-  /// Amounts that a provider stated are not compared: they may contradict the operations.
+  /// How its operations exceed their attempt; nil if they do not. `PaymentState` would show no more than was taken.
   fileprivate var flawOfSums: String? {
-    for attempt in attempts {
-      for name in ["amount", "fee", "gratuity"] {
-        guard let value = attempt.content[name], value.boundedNumber == nil else { continue }
-        return "the \(name) of its order cannot be \(JSONWriter.text(value).quotedForMessage)"
-      }
-      if let flaw = attempt.flawOfOrder { return flaw }
-    }
-    if let currency, let said = attempt?.content.text("currency"), said != currency.code {
-      return "its currency is \(currency.code), and that of its order \(said.quotedForMessage)"
-    }
-    if observed.elsewhere > attempt?.effectiveAmount ?? 0 {
-      return "its seen_elsewhere is more than was charged"
-    }
-    // Each refund of this journal may explain a part of what was seen. A sum above the charge is not believed.
-    let own = reversals.reduce(0) { min($0 + ($1.amount ?? 0), Money.limit) }
-    let least = observed.refunded > state.captured ? 0 : observed.refunded - own
-    if observed.elsewhere > observed.refunded || observed.elsewhere < least {
-      return "its seen_elsewhere is not the part of seen_refunded that its refunds leave"
-    }
     for (index, attempt) in operations.enumerated() where attempt.isAttempt {
       let followers = operations[(index + 1)...].prefix { !$0.isAttempt }
       func sum(_ isCounted: (Operation) -> Bool) -> Int {
@@ -237,42 +167,8 @@ extension Payment {
         return "its capture is more than was authorized"
       }
       let paid = PaymentState([attempt] + followers, Observed()).captured
-      let most = max(paid, attempt.amount ?? 0)
-      let refunds = sum { operation in
-        let amount = operation.amount ?? 0
-        // A void of the whole payment counts for its parts too.
-        let isWhole = operation.kind == .void && (paid...most).contains(amount)
-        return operation.isReversal && operation.isAlive && operation.parent == nil && !isWhole
-      }
+      let refunds = sum { $0.kind == .refund && $0.isAlive && $0.parent == nil }
       if paid > 0, refunds > paid { return "its refunds are more than was captured" }
-      let tookNothing = [.declined, .failed].contains(attempt.state.name)
-      if tookNothing,
-        followers.contains(where: { $0.kind == .refund && $0.isAlive && $0.parent == nil })
-      {
-        return "it has a refund, and its charge took nothing"
-      }
-    }
-    return nil
-  }
-
-  /// Returns how its operations contradict their history; nil if they do not.
-  package func flaw(of history: [HistoryEntry]) -> String? {
-    let lines = Dictionary(history.map { ($0.operation, $0) }) { $1 }
-    for operation in operations {
-      let name = "\(operation.kind.rawValue) \(operation.number)"
-      let (state, amount) = (operation.state.name, operation.approved ?? operation.amount)
-      guard let last = lines[name] else { continue }
-      guard let before = Operation.State.Name(rawValue: last.state) else {
-        return "its history has the state \(last.state.quotedForMessage)"
-      }
-      // An outcome can wait for its line. The line of another operation can close this one.
-      let isOpen = [.prepared, .sent].contains(before) || last != history.last
-      guard state == before || isOpen && before.canBecome(state) else {
-        return "its \(name) is \(state.rawValue), and \(before.rawValue) in its history"
-      }
-      if state == before, amount != last.amount {
-        return "the amount of its \(name) is not that of its history"
-      }
     }
     return nil
   }
@@ -311,17 +207,6 @@ extension Payment {
 }
 
 extension Operation {
-  /// The reason why the amount of an attempt cannot be that of its order; nil if it can.
-  ///
-  /// A fee that the payer pays, or a gratuity at a reader, may be added after the order.
-  fileprivate var flawOfOrder: String? {
-    guard let amount, let ordered = content["amount"]?.boundedNumber else { return nil }
-    let isOpen = content.text("fee_mode") == "service_fee" || content["type"] != nil
-    let most = isOpen ? Money.limit : ordered + (content["fee"]?.boundedNumber ?? 0)
-    return (ordered...max(ordered, most)).contains(amount)
-      ? nil : "its amount is \(amount), and that of its order \(ordered)"
-  }
-
   /// Returns the operation with a provider's texts redacted, but for its id. A preparation is not changed.
   package func redacted(by redactor: Redactor) -> Operation {
     var shown = self

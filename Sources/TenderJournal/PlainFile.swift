@@ -95,18 +95,6 @@ enum PlainFile {
   /// Syncs a file. Returns whether it is on the disk.
   static func sync(_ descriptor: Int32) -> Bool { fsync(descriptor) == 0 }
 
-  /// Syncs a folder's entries, such as a new file. Returns whether they are on the disk.
-  static func syncFolder(_ path: String) -> Bool {
-    let descriptor = unsafe Platform.open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return false }
-    defer { Environment.close(descriptor) }
-    return sync(descriptor)
-  }
-
-  static func size(of descriptor: Int32) -> Int {
-    status(of: descriptor).map { Int($0.st_size) } ?? 0
-  }
-
   /// Writes a new file durably, unless another process made it. It is written completely and then linked to
   /// its name, so that two processes get one.
   static func make(_ path: String, _ bytes: [UInt8]) throws(Fault) {

@@ -10,25 +10,11 @@ package struct Columns: Sendable {
   /// The columns that were added later. Existing tables may lack them, and older rows have null.
   let added: [String]
   fileprivate let kinds: [Kind]
-  /// The columns in a checksum, in alphabetical order.
-  fileprivate let summed: [Summed]
-
-  fileprivate struct Summed: Sendable {
-    let place: Int
-    let name: [UInt8]
-  }
 
   package init(_ columns: [(name: String, kind: Kind)], added: [String] = []) {
-    let names = columns.map { $0.name }
-    let order = names.indices.sorted { names[$0] < names[$1] }
-    self.init(columns, order.map { Summed(place: $0, name: Checksum.taken(names[$0])) }, added)
-  }
-
-  /// Creates columns of which only some are in the checksum.
-  private init(_ columns: [(name: String, kind: Kind)], _ summed: [Summed], _ added: [String]) {
     names = columns.map { $0.name }
     kinds = columns.map { $0.kind }
-    (self.summed, self.added) = (summed, added)
+    self.added = added
   }
 
   /// Returns the index of a column; nil if it is unknown.
@@ -39,13 +25,9 @@ package struct Columns: Sendable {
     return names.firstIndex { $0.utf8.count == length && $0 == name }
   }
 
-  /// Returns these columns between others, for a select list. The checksum covers only these.
+  /// Returns these columns between others, for a select list.
   package func with(first: [(String, Kind)] = [], last: [(String, Kind)] = []) -> Columns {
-    Columns(
-      first + names.indices.map { (names[$0], kinds[$0]) } + last,
-      summed.map { Summed(place: $0.place + first.count, name: $0.name) },
-      added
-    )
+    Columns(first + names.indices.map { (names[$0], kinds[$0]) } + last, added: added)
   }
 
   /// Returns the type of a column; text if the column is unknown.
@@ -228,18 +210,10 @@ package struct Row: Sendable {
     )
   }
 
-  /// Returns whether its checksum matches. A row that was not read from a table has none.
-  func isSummed(with parts: [String?]) -> Bool {
-    columns.place(of: "sum") == nil || text("sum") == sum(parts)
-  }
-
   /// Returns the row with only these columns.
   package func only(_ columns: Columns) -> Row {
     Row(columns, columns.names.map { self[$0] })
   }
-
-  /// The row with texts that PostgreSQL accepts.
-  var storable: Row { Row(columns, values.map { $0.text.map { .text($0.withoutNUL) } ?? $0 }) }
 
   /// Returns the columns whose values differ from those of an earlier row.
   package func changes(from before: Row) -> [(column: String, value: Database.Value)] {
@@ -249,22 +223,6 @@ package struct Row: Sendable {
       let value = values[index]
       return before.value(of: name, at: start + index) == value ? nil : (name, value)
     }
-  }
-
-  /// Returns the checksum of all values that are not null, with their names. So a new column changes no
-  /// checksum.
-  ///
-  /// `parts` are included. For a payment they are the checksums of its operations in order. For an operation
-  /// it is the text of its preparation. For a line of the history it is the link of the line before.
-  package func sum(_ parts: [String?] = []) -> String {
-    var sum = Checksum(room: 1024)
-    for column in columns.summed {
-      if case .null = values[column.place] { continue }
-      sum.add(taken: column.name)
-      sum.add(values[column.place])
-    }
-    for part in parts { sum.add(Database.Value(part)) }
-    return sum.text()
   }
 }
 
@@ -319,13 +277,4 @@ extension Fault {
     "the journal holds a row that this version cannot read",
     "use the version that wrote it"
   )
-
-  /// The row was changed after it was written.
-  static func damagedRow(_ reference: String) -> Fault {
-    .state(
-      "journal_damaged",
-      "the journal's row of \(reference.quotedForMessage) does not match its checksum",
-      "see: tender journal verify; put the newest copy of the journal back"
-    )
-  }
 }

@@ -3,10 +3,6 @@ package import TenderModel
 import TenderSystem
 
 extension SQLiteJournal {
-  package func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
-    try number("SELECT count(*) FROM (\(Self.prunable(before: time, filter)))") ?? 0
-  }
-
   /// Payments are deleted in slices: other processes write in between, and a killed run leaves whole
   /// payments.
   package func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
@@ -41,10 +37,6 @@ extension SQLiteJournal {
     return try number("SELECT 1 FROM pruned WHERE print = \(try print(of: key))") != nil
   }
 
-  private func print(of key: ReferenceKey) throws(Fault) -> String {
-    Checksum.fingerprint(key, try FingerprintKey.bytes(at: folder + "/journal.key"))
-  }
-
   /// Shrinks the file by its free pages, in slices.
   private func giveBack() throws(Fault) {
     var free = try freePages()
@@ -73,7 +65,7 @@ extension SQLiteJournal {
 
   /// Returns the rows that may be deleted.
   private func slices(before time: Int, _ filter: PaymentFilter) throws(Fault) -> [[Int]] {
-    let rows = Self.prunable(before: time, filter)
+    let rows = prunableRows(before: time, filter)
     var slices: [[Int]] = []
     try database.query(rows.sqlite, rows.values) { row in
       guard let number = row[0].integer else { return true }
@@ -90,43 +82,34 @@ extension SQLiteJournal {
     before time: Int,
     _ filter: PaymentFilter
   ) throws(Fault) -> Int {
-    let rows = Self.prunable(before: time, filter)
-    let (still, values) = (rows.sqlite + " AND p.row = ?", rows.values)
-    var (going, lines): ([Int], Int) = ([], 0)
-    for row in slice where try database.first(still, values + [.integer(row)]) != nil {
-      going.append(row)
-    }
-    for row in going {
-      let value = [Database.Value.integer(row)]
-      lines +=
-        try database.first("SELECT count(*) FROM event WHERE payment = ?", value)?[0].integer ?? 0
-      let found = try self.row("p.row = \(row)")
+    let rows = prunableRows(before: time, filter)
+    var (count, lines) = (0, 0)
+    for row in slice where try number("\(rows) AND a.row = \(row)") != nil {
+      count += 1
+      lines += try number("SELECT count(*) FROM event WHERE payment = \(row)") ?? 0
+      let found = try self.row("a.row = \(row)")
       if let key = found.flatMap(\.key) {
-        let print = try print(of: key)
-        try database.query("INSERT OR IGNORE INTO pruned (print) VALUES (?)", [.text(print)])
+        try run("INSERT OR IGNORE INTO pruned (print) VALUES (\(print(of: key)))")
       }
-      if let found,
-        let payment = try? PaymentRow.payment(found, try operations(of: row))
-      {
-        try forget(SearchTerm.all(of: payment), row, payment.createdAt)
+      if let found, let payment = try? payment(found) {
+        for term in SearchTerm.all(of: payment) { try forget(term, row, payment.createdAt) }
       } else {
         // A damaged row does not show its search terms.
-        try database.query("DELETE FROM term WHERE payment = ?", value)
+        try run("DELETE FROM term WHERE payment = \(row)")
       }
       for table in ["claim", "event", "observation", "operation"] {
-        try database.query("DELETE FROM \(table) WHERE payment = ?", value)
+        try run("DELETE FROM \(sql: table) WHERE payment = \(row)")
       }
-      try database.query("DELETE FROM payment WHERE row = ?", value)
+      try run("DELETE FROM payment WHERE row = \(row)")
     }
-    try database.query("UPDATE journal SET forgotten = forgotten + ?", [.integer(lines)])
-    return going.count
+    try run("UPDATE journal SET forgotten = forgotten + \(lines)")
+    return count
   }
 
-  /// Returns the rows of payments that are old enough, finished and no longer needed.
-  private static func prunable(before time: Int, _ filter: PaymentFilter) -> Statement {
+  package func prunableRows(before time: Int, _ filter: PaymentFilter) -> Statement {
     """
-    SELECT p.row FROM payment p WHERE \(PaymentQuery(alias: "p").isPrunable(before: time))
-    \(Condition.columns(filter))
+    SELECT a.row FROM payment a
+    WHERE \(PaymentQuery(schema: Self.schema).isPrunable(before: time))\(tests(filter))
     """
   }
 }

@@ -28,8 +28,26 @@ extension SQLiteJournal {
     try database.all(statement.sqlite, statement.values).compactMap { Row(columns, read: $0) }
   }
 
-  func number(_ statement: Statement) throws(Fault) -> Int? {
-    try database.first(statement.sqlite, statement.values)?.first?.integer
+  package func rows(_ statement: Statement) throws(Fault) -> Rows {
+    try database.all(statement.sqlite, statement.values)
+  }
+
+  /// Runs a statement without rows.
+  func run(_ statement: Statement) throws(Fault) {
+    try database.query(statement.sqlite, statement.values)
+  }
+
+  package func records(
+    _ rows: [JSONObject],
+    of table: String,
+    _ columns: [String]
+  ) -> Statement {
+    let members = columns.map { "value ->> '\($0)' AS \($0)" }.list()
+    return "(SELECT \(sql: members) FROM json_each(\(rows))) r"
+  }
+
+  package func payment(row: Int) throws(Fault) -> Payment? {
+    try self.row("a.row = \(row)").map { row throws(Fault) in try payment(row) }
   }
 
   func row(_ condition: Statement) throws(Fault) -> Row? {
@@ -41,14 +59,20 @@ extension SQLiteJournal {
       .compactMap { Row(OperationRow.stored, read: $0) }
   }
 
-  // These two are not made again for each payment.
+  // It is not made again for each payment.
   private static let operationsOfPayment =
     OperationRow.select.sqlite + " WHERE o.payment = ? ORDER BY o.sequence"
-  private static let historyOfPayment =
-    "SELECT \(EventRow.columns.names.list()) FROM event WHERE payment = ? ORDER BY line"
 
+  /// Returns the payment of a row with its preparations unsealed, without those whose key is gone.
   func payment(_ row: Row) throws(Fault) -> Payment {
-    try opened(try PaymentRow.payment(row, try operations(of: row.number("row") ?? 0)))
+    let stored = try PaymentRow.payment(row, try operations(of: row.number("row") ?? 0))
+    return stored.with(
+      stored.operations.map { operation in
+        var operation = operation
+        operation.preparation = operation.preparation.flatMap { opened($0.stored) }
+        return operation
+      }
+    )
   }
 
   package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? {
@@ -70,8 +94,7 @@ extension SQLiteJournal {
         AND provider = \(key.provider.text) AND env = \(key.env.rawValue)
         """
       )
-      guard let number, let row = try row("p.row = \(number)") else { return nil }
-      return try payment(row)
+      return try number.flatMap { row throws(Fault) in try payment(row: row) }
     }
   }
 
@@ -98,9 +121,11 @@ extension SQLiteJournal {
     return (statement.sqlite, statement.values, candidates != nil)
   }
 
+  package func tests(_ filter: PaymentFilter) -> Statement { Condition.columns(filter) }
+
   private static func all(_ filter: PaymentFilter) -> Statement {
     """
-    \(PaymentRow.select) WHERE 1\(Condition.columns(filter)) ORDER BY p.created DESC, p.row DESC
+    \(PaymentRow.select) WHERE 1\(Condition.columns(filter)) ORDER BY a.created DESC, a.row DESC
     """
   }
 
@@ -123,7 +148,7 @@ extension SQLiteJournal {
     let condition = writer.map(Condition.writer) ?? ""
     func look(_ number: Int) throws(Fault) -> Bool {
       let found = try database.atOneMoment { () throws(Fault) -> Payment? in
-        try row("p.row = \(number)\(condition)").map { row throws(Fault) in try payment(row) }
+        try row("a.row = \(number)\(condition)").map { row throws(Fault) in try payment(row) }
       }
       return found.map(body) ?? true
     }
@@ -142,32 +167,14 @@ extension SQLiteJournal {
     }
   }
 
-  package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
-    if filter.isOfOneTerm, case .exactly(let term)? = filter.query {
-      return try number(
-        "SELECT count(*) FROM (SELECT 1 FROM term WHERE text = \(term) LIMIT \(limit))"
-      ) ?? 0
-    }
-    guard filter.query == nil, filter.handle == nil else {
-      return try counted(filter, upTo: limit)
-    }
-    return try number(
-      """
-      SELECT count(*) FROM (SELECT 1 FROM payment p WHERE 1\(Condition.columns(filter)) LIMIT \(limit))
-      """
-    ) ?? 0
-  }
-
-  package func count() throws(Fault) -> Int {
-    try number("SELECT max(row) FROM operation") ?? 0
-  }
+  package func count() throws(Fault) -> Int { try number("SELECT max(row) FROM operation") ?? 0 }
 
   package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
     // Rows are added here, because SQLite sorts all of them for GROUP BY, which takes three times as long.
-    let query = PaymentQuery(alias: "p")
+    let query = PaymentQuery(schema: Self.schema)
     let statement: Statement = """
       SELECT \(sql: query.group(keys)), \(sql: query.sums.joined(separator: ", "))
-      \(query.source)\(Condition.columns(filter))
+      \(query.source)\(tests(filter))
       """
     var totals = Totals()
     try database.query(statement.sqlite, statement.values) { row in
@@ -181,52 +188,5 @@ extension SQLiteJournal {
       return true
     }
     return totals.all
-  }
-
-  package func oldest() throws(Fault) -> Int? {
-    try number("SELECT min(created) FROM payment")
-  }
-
-  package func history(of payment: Payment) throws(Fault) -> [HistoryEntry] {
-    try database.all(Self.historyOfPayment, [.integer(payment.row)])
-      .compactMap { Row(EventRow.columns, read: $0).map(EventRow.entry) }
-  }
-}
-
-/// A line of the history as a row of the `event` table, and back.
-package enum EventRow {
-  private static let table = Table<
-    (line: Int, payment: Int, entry: HistoryEntry, sum: String?)
-  >([
-    .init("line", from: { $0.line }),
-    .init("payment", from: { $0.payment }),
-    .init("at", { $0.entry.at }, { $0.entry.at = $1 }),
-    .init("operation", { $0.entry.operation }, { $0.entry.operation = $1 }),
-    .init("state", { $0.entry.state }, { $0.entry.state = $1 }),
-    .init("amount", { $0.entry.amount }, { $0.entry.amount = $1 }),
-    .init("status", { $0.entry.status }, { $0.entry.status = $1 }),
-    .init("note", { $0.entry.note }, { $0.entry.note = $1 }),
-    .init("by", { $0.entry.by }, { $0.entry.by = $1 }),
-    .init("sum", from: { $0.sum }),
-  ])
-
-  /// The columns, without the link to the line before.
-  package static var columns: Columns { table.columns }
-
-  /// Returns the values of a line about a payment with the checksum `sum`. Payment 0 is the journal itself.
-  package static func values(
-    _ line: Int,
-    _ payment: Int,
-    _ entry: HistoryEntry,
-    _ sum: String?
-  ) -> Row {
-    table.row((line, payment, entry, sum))
-  }
-
-  /// Returns the line of a row of `event`.
-  package static func entry(_ row: Row) -> HistoryEntry {
-    var source = (line: 0, payment: 0, entry: HistoryEntry(at: 0, note: ""), sum: String?.none)
-    table.read(row, into: &source)
-    return source.entry
   }
 }

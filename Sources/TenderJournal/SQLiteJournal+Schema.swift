@@ -1,3 +1,4 @@
+import TenderEngine
 package import TenderModel
 import TenderSystem
 
@@ -25,58 +26,75 @@ extension SQLiteJournal {
       )
       try database.execute("PRAGMA user_version = \(Self.version)")
     }
-    // The tables are moved to the database file. So a copy of that file alone is recognized as a copy.
-    _ = try database.first("PRAGMA wal_checkpoint(PASSIVE)")
   }
 
-  /// Upgrades a file of an older version in one transaction: it gets the columns that it lacks.
+  /// Upgrades a file of an older version in one transaction: it gets the columns that it lacks, and loses those of
+  /// checksums. Preparations are sealed anew.
   func migrate() throws(Fault) {
+    // If this process is killed after the commit, the next one erases.
+    try? PlainFile.touch(unfinished)
     try database.transaction { () throws(Fault) in
       // Another process may have upgraded it first, to this version or to a newer one.
       guard try number("PRAGMA user_version") ?? 0 < Self.version else { return }
       for table in StoredTables.all { try addColumns(table.columns, to: table.name) }
+      for table in ["payment", "operation", "observation"]
+      where try names(of: table).contains("sum") {
+        try database.execute("ALTER TABLE \(table) DROP COLUMN sum")
+      }
       try database.execute(Self.laterTables)
       try database.execute(StoredTables.claims(""))
+      try database.execute("DROP TABLE IF EXISTS fresh; DROP TABLE IF EXISTS burnt")
+      try sealAnew(OldSeals.read(seals))
       try database.execute("PRAGMA user_version = \(Self.version)")
     }
+    eraseSoon()
+  }
+
+  /// The file of the keys of version 0.2.0. An upgrade erases it.
+  var seals: String { folder + "/journal.seals" }
+
+  /// Seals the preparations of version 0.2.0 under the journal's key. Those whose own key is gone are deleted.
+  private func sealAnew(_ keys: [UInt8]) throws(Fault) {
+    var keys = keys
+    defer { keys.wipe() }
+    for row in try rows("SELECT row, text FROM preparation WHERE text LIKE 'sealed:%'") {
+      guard let number = row[0].integer, let text = row[1].text else { continue }
+      if let secret = OldSeals.open(text, keys) {
+        let sealed = try sealed(.secret(secret))
+        try run("UPDATE preparation SET text = \(sealed) WHERE row = \(number)")
+      } else {
+        try run("DELETE FROM preparation WHERE row = \(number)")
+      }
+    }
+  }
+
+  private func names(of table: String) throws(Fault) -> Set<String> {
+    Set(try rows("SELECT name FROM pragma_table_info(\(table))").compactMap(\.[0].text))
   }
 
   /// Adds the columns that were added later and that a table lacks.
   package func addColumns(_ columns: Columns, to table: String) throws(Fault) {
-    let found = try database.all("SELECT name FROM pragma_table_info(?)", [.text(table)])
-    let known = Set(found.compactMap(\.[0].text))
+    let known = try names(of: table)
     for name in columns.added where !known.contains(name) {
       let definition = Self.dialect.definition(name, columns)
       try database.execute("ALTER TABLE \(table) ADD COLUMN \(definition)")
     }
   }
 
-  /// All objects of the file, and `event_by_who`, an index in the first files of this version.
-  static let objects: Set<String> = [
-    "burnt", "claim", "claim_of_payment", "event", "event_by_who", "event_of_payment", "fresh",
-    "journal", "observation",
-    "observation_of_payment", "operation", "operation_by_key", "operation_of_payment", "payment",
-    "payment_by_amount", "payment_by_last_four", "payment_by_status", "payment_by_time",
-    "preparation", "pruned", "term",
-  ]
-
   /// The tables. The lines of the history have consecutive numbers.
   ///
   /// In `journal`, `loss` is how a loss was found, and `copied` is when the file was written as a copy.
-  /// `place` is where the file was last opened, and when it was created. `fresh` and `burnt` have the unused
-  /// and the used sealing keys.
+  /// `place` is where the file was last opened, and when it was created.
   static let tables = """
     CREATE TABLE payment (
-      row INTEGER PRIMARY KEY, \(dialect.list(PaymentRow.columns)), sum TEXT NOT NULL,
+      row INTEGER PRIMARY KEY, \(dialect.list(PaymentRow.columns)),
       UNIQUE (reference, provider, env)
     );
     CREATE TABLE operation (
-      row INTEGER PRIMARY KEY, payment INTEGER NOT NULL, \(dialect.list(OperationRow.columns)),
-      sum TEXT NOT NULL
+      row INTEGER PRIMARY KEY, payment INTEGER NOT NULL, \(dialect.list(OperationRow.columns))
     );
     CREATE TABLE observation (
-      row INTEGER PRIMARY KEY, payment INTEGER NOT NULL, \(dialect.list(ObservationRow.columns)),
-      sum TEXT NOT NULL
+      row INTEGER PRIMARY KEY, payment INTEGER NOT NULL, \(dialect.list(ObservationRow.columns))
     );
     CREATE TABLE event (
       line INTEGER PRIMARY KEY, \(dialect.list(EventRow.columns, without: "line")), link TEXT NOT NULL
@@ -96,9 +114,7 @@ extension SQLiteJournal {
     CREATE INDEX operation_of_payment ON operation (payment);
     CREATE INDEX operation_by_key ON operation (key) WHERE key IS NOT NULL;
     CREATE INDEX observation_of_payment ON observation (payment);
-    CREATE INDEX event_of_payment ON event (payment);
-    CREATE TABLE fresh (slot INTEGER PRIMARY KEY);
-    CREATE TABLE burnt (slot INTEGER PRIMARY KEY)
+    CREATE INDEX event_of_payment ON event (payment)
     """
 
   /// The tables that were added to those of the first version.

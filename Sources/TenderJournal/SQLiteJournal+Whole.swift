@@ -2,7 +2,7 @@ import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// Checks whether the journal is complete: its place, its rows, its chain, and the mark outside.
+/// Checks whether the journal is complete: its place, its chain, and the mark outside.
 extension SQLiteJournal {
   /// Returns the end of the history; nil if there is none.
   func head() throws(Fault) -> HighWaterMark.Position? {
@@ -27,29 +27,24 @@ extension SQLiteJournal {
     return row?[column.rawValue] ?? .null
   }
 
-  /// Checks at opening whether the journal is behind its mark or has lost its log. A loss is recorded in it
-  /// until the operator accepts it.
+  /// Checks at opening whether the journal is behind its mark. A loss is recorded in it until the operator accepts
+  /// it.
   ///
   /// `opening` is the lock for creating the files, if this process holds it.
-  func compareWithMark(isNew: Bool, isLogLost: Bool, opening: Int32?) throws(Fault) {
+  func compareWithMark(isNew: Bool, opening: Int32?) throws(Fault) {
     name = try value(.name).text ?? ""
-    let marked = mark?.read()
-    if let marked {
-      guard try !reaches(marked) else { return }
-      // The data of a simulator in this folder was deleted with the folder.
-      if isNew, !marked.isOutside, !Environment.exists(folder + "/simulator.db") {
-        mark?.raise(to: try head() ?? nothing, anew: true)
-        return
-      }
-      // Another process may just have created the journal. It raises the mark before it releases this lock.
-      let opening = opening == nil ? try PlainFile.open(folder + "/journal.lock") : nil
-      defer { if let opening { Environment.close(opening) } }
-      if let opening { _ = PlainFile.lock(opening, at: LockFile.opening, upTo: 5000) }
-      guard let marked = mark?.read(), try !reaches(marked) else { return }
-      try note(loss: "behind \(marked.line) \(marked.time)")
-    } else if isLogLost {
-      try note(loss: "log")
+    guard let marked = mark?.read(), try !reaches(marked) else { return }
+    // The data of a simulator in this folder was deleted with the folder.
+    if isNew, !marked.isOutside, !Environment.exists(folder + "/simulator.db") {
+      mark?.raise(to: try head() ?? nothing, anew: true)
+      return
     }
+    // Another process may just have created the journal. It raises the mark before it releases this lock.
+    let opening = opening == nil ? try PlainFile.open(folder + "/journal.lock") : nil
+    defer { if let opening { Environment.close(opening) } }
+    if let opening { _ = PlainFile.lock(opening, at: LockFile.opening, upTo: 5000) }
+    guard let marked = mark?.read(), try !reaches(marked) else { return }
+    try note(loss: "behind \(marked.line) \(marked.time)")
   }
 
   /// Returns whether a folder has a journal, or should have one because payments were recorded there.
@@ -85,7 +80,7 @@ extension SQLiteJournal {
   }
 
   private func note(loss: String) throws(Fault) {
-    try database.query("UPDATE journal SET loss = ? WHERE loss IS NULL", [.text(loss)])
+    try run("UPDATE journal SET loss = \(loss) WHERE loss IS NULL")
   }
 
   /// Checks at opening whether this is the file that was last opened. If it was put there since, or the
@@ -95,10 +90,13 @@ extension SQLiteJournal {
   func compareWithPlace() throws(Fault) {
     let own = place
     let last = try value(.place).text
-    guard let last, last != own.text else {
-      if last == nil { try database.query("UPDATE journal SET place = ?", [.text(own.text)]) }
+    guard let last else {
+      try run("UPDATE journal SET place = \(own.text)")
+      // The place is moved to the database file. So a copy of that file alone is recognized as a copy.
+      _ = try database.first("PRAGMA wal_checkpoint(PASSIVE)")
       return
     }
+    guard last != own.text else { return }
     let before = Place(text: last)
     // Without a time there is nothing to compare. The known one stays, for an opening that can read it.
     if own.birth == nil, before.birth != nil, own.folder == before.folder { return }
@@ -109,7 +107,7 @@ extension SQLiteJournal {
     if isMoved, isJournal(at: before.folder + "/journal.db") {
       return try note(loss: "copy \(before.folder)")
     }
-    try database.query("UPDATE journal SET place = ?", [.text(own.text)])
+    try run("UPDATE journal SET place = \(own.text)")
   }
 
   private var place: Place {
@@ -178,11 +176,11 @@ extension SQLiteJournal {
     }
     try commit(.power) { () throws(Fault) in
       // Of two journals with one name, each would take the other for the original.
-      try database.query(
-        "UPDATE journal SET loss = NULL, copied = NULL, place = ?, name = "
-          + "CASE WHEN copied IS NULL AND loss NOT LIKE 'copy%' THEN name "
-          + "ELSE lower(hex(randomblob(16))) END",
-        [.text(place.text)]
+      try run(
+        """
+        UPDATE journal SET loss = NULL, copied = NULL, place = \(place.text), name = CASE
+        WHEN copied IS NULL AND loss NOT LIKE 'copy%' THEN name ELSE lower(hex(randomblob(16))) END
+        """
       )
       try addLine("accepted (\(problem.message)): \(redactor.redact(reason))", at: time)
     }
@@ -244,14 +242,9 @@ extension Fault {
     if parts.first == "copy" {
       return .copied(folder, parts.count > 1 ? "of the one in \(parts[1])" : "that was put there")
     }
-    let what =
-      parts.first == "behind"
-      ? "the journal in \(folder) is behind what was written there: it is an old copy, is damaged, "
-        + "or was removed"
-      : "the journal in \(folder) is a copy without its log (journal.db-wal)"
     return .state(
       "journal_forgot",
-      what,
+      "the journal in \(folder) is behind what was written there: it is an old copy, is damaged, or was removed",
       "put the newest copy back, or look the missing payments up at the provider; then: "
         + "tender journal accept --reason TEXT"
     )

@@ -4,41 +4,31 @@ import TenderSystem
 
 /// The journal in an SQLite file: write-ahead log, synced at every commit, erased bytes overwritten.
 ///
-/// Each row has a checksum, and the lines of the history form a chain. A mark outside of the folder has the
-/// chain's position.
-package final class SQLiteJournal: Journal, @unchecked Sendable {
+/// The lines of the history form a chain. A mark outside of the folder has the chain's position.
+package final class SQLiteJournal: TableJournal, @unchecked Sendable {
   // Unchecked: one thread uses a journal. Each worker of a batch has a separate one, and their database is one
   // connection.
 
+  /// The text before the name of a table.
+  package static let schema = ""
+
   let database: Database
   let folder: String
-  let redactor: Redactor
+  package let redactor: Redactor
   let mark: HighWaterMark?
-  let keys: SealingKeys
-  /// The writer in the history: `USER@MACHINE`.
-  let by: String
+  package let by: String
   let locks: LockFile
-  /// Whether many threads of the process write. Then they share a connection and its commits, and more keys are
-  /// created at a time. The caller decides when erased bytes must be gone.
+  /// Whether many threads of the process write. Then they share a connection and its commits, and the caller decides
+  /// when erased bytes must be gone.
   let sharesWork: Bool
   var mustEraseLater = false
   /// The opened database file. Another file at its path is another journal.
   let file: PlainFile.Identity?
-  /// Whether requests go elsewhere than to the simulator of this folder.
-  var isOutside = false
+  package private(set) var isOutside = false
   /// The file of the last locks.
   private(set) var lockFile: PlainFile.Identity?
   /// The journal's name, created with it. An accepted copy gets a new one.
   var name = ""
-  /// The search terms of the payment written last.
-  var indexed: Indexed?
-
-  /// The search terms of the payment that this process wrote last.
-  struct Indexed {
-    var row: Int
-    var version: Int
-    var terms: Set<String>
-  }
 
   /// One thread opens a shared journal at a time. The first one prepares it for all.
   private static let opening = ThreadLock()
@@ -65,15 +55,13 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     if sharesWork { Self.opening.take() }
     defer { if sharesWork { Self.opening.end() } }
     let path = folder + "/journal.db"
-    var lacksLog = Environment.exists(path) && !Environment.exists(path + "-wal")
     // The process that creates the files holds this lock until all exist.
     var opening: Int32?
     defer { if let opening { Environment.close(opening) } }
-    if lacksLog || !Environment.exists(path) {
+    if !Environment.exists(path) || !Environment.exists(path + "-wal") {
       let file = try PlainFile.open(folder + "/journal.lock")
       opening = file
       _ = PlainFile.lock(file, at: LockFile.opening, upTo: 5000)
-      lacksLog = Environment.exists(path) && !Environment.exists(path + "-wal")
     }
     let isNew = !Environment.exists(path)
     let isFirst: Bool
@@ -83,7 +71,6 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
       (database, isFirst) = (try Database(path: path, busyTimeout: patience ?? 5000), true)
     }
     locks = LockFile(path: folder + "/journal.lock")
-    keys = SealingKeys(folder: folder)
     mark = isMarked ? HighWaterMark(of: folder, in: markFolder) : nil
     file = PlainFile.identity(at: path)
     guard isFirst else {
@@ -98,25 +85,20 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
         + "PRAGMA wal_autocheckpoint = \(sharesWork ? 1000 : 250)"
     )
     let found = try versionFound()
-    // By its header, the file had a log, which is missing now.
-    var isLogLost = lacksLog && found > 0
-    if isLogLost { isLogLost = try database.isLogged }
     if found == 0 { try create() } else if found < Self.version { try migrate() }
     // A restored backup has no log yet.
     if try !database.isLogged { try database.useLog() }
-    try compareWithMark(isNew: isNew, isLogLost: isLogLost, opening: opening)
+    try compareWithMark(isNew: isNew, opening: opening)
     try compareWithPlace()
-    addWaitingOutcomes()
-    try database.refuseObjects(otherThan: Self.objects)
-    destroyBurntKeys()
+    WaitingOutcome.addAll(at: folder + "/journal.aside", of: name, to: self)
     // An earlier process ended before the deleted bytes were erased.
     if Environment.exists(unfinished) { try? erase() }
     // Without this, the next command would read the long log of a batch, and sync it.
     database.shortensLog = sharesWork
   }
 
-  /// Returns the version of the file's schema; 0 for a new file.
-  private func versionFound() throws(Fault) -> Int {
+  /// Returns the version of the file's tables; 0 for a new file. Throws `state` for one that cannot be used.
+  func versionFound() throws(Fault) -> Int {
     let found = try number("PRAGMA user_version") ?? 0
     guard found <= Self.version else {
       throw .state(
@@ -158,7 +140,15 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     folder + "/stop-" + String(LockFile.position(of: key.description), radix: 16)
   }
 
-  /// Erases deleted secrets from the files if that was postponed.
+  /// Erases deleted secrets from the files, or leaves that to `finishErasing`.
+  func eraseSoon() {
+    // Another process may have finished its erasure meanwhile.
+    try? PlainFile.touch(unfinished)
+    mustEraseLater = true
+    // The state is already written. It does not fail if a reader delays the erasure of old bytes.
+    if !sharesWork { try? finishErasing() }
+  }
+
   package func finishErasing() throws(Fault) {
     guard mustEraseLater else { return }
     try erase()
@@ -175,7 +165,7 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     let database = try Database(path: folder + "/journal.db", busyTimeout: 100)
     for _ in 0..<(sharesWork ? 30 : 3) {
       guard try database.first("PRAGMA wal_checkpoint(TRUNCATE)")?.first != .integer(0) else {
-        PlainFile.remove(unfinished)
+        for path in [seals, unfinished] { PlainFile.remove(path) }
         return
       }
     }
@@ -188,4 +178,28 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
 
   /// The setting with which a durable commit syncs by itself.
   var ownSync: String { sharesWork ? "NORMAL" : "FULL" }
+
+  // MARK: Keys
+
+  private var keyFile: String { folder + "/journal.key" }
+
+  package var key: JournalKey? {
+    guard var bytes = try? FingerprintKey.bytes(at: keyFile) else { return nil }
+    return JournalKey(consuming: &bytes)
+  }
+
+  package func fingerprints(
+    of content: JSONObject,
+    instrument: String?
+  ) throws(Fault) -> JSONObject {
+    try content.fingerprints(instrument, redactor) { () throws(Fault) in
+      let key = try FingerprintKey.bytes(at: keyFile)
+      return (String(Checksum.fingerprint("key", "", key).prefix(8)), key)
+    }
+  }
+
+  /// Returns the keyed hash of a reference.
+  func print(of key: ReferenceKey) throws(Fault) -> String {
+    Checksum.fingerprint(key, try FingerprintKey.bytes(at: keyFile))
+  }
 }

@@ -1,9 +1,9 @@
 import TenderEngine
-import TenderModel
-import TenderSystem
+package import TenderModel
+package import TenderSystem
 
 /// An SQL statement with its parameters. Interpolated values are bound, and never become part of its text.
-struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol {
+package struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol {
   private enum Part {
     case text(String)
     /// A value, with PostgreSQL's name of its type.
@@ -12,11 +12,11 @@ struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol 
 
   private var parts: [Part] = []
 
-  init(literalCapacity: Int = 0, interpolationCount: Int = 0) {}
+  package init(literalCapacity: Int = 0, interpolationCount: Int = 0) {}
 
-  init(stringLiteral text: String) { appendLiteral(text) }
+  package init(stringLiteral text: String) { appendLiteral(text) }
 
-  init(stringInterpolation statement: Statement) { self = statement }
+  package init(stringInterpolation statement: Statement) { self = statement }
 
   var sql: String {
     var count = 0
@@ -44,30 +44,30 @@ struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol 
 
   static func += (one: inout Statement, other: Statement) { one.parts += other.parts }
 
-  mutating func appendLiteral(_ text: String) { parts.append(.text(text)) }
+  package mutating func appendLiteral(_ text: String) { parts.append(.text(text)) }
 
   /// Adds SQL text of this program unchanged.
-  mutating func appendInterpolation(sql text: some CustomStringConvertible) {
+  package mutating func appendInterpolation(sql text: some CustomStringConvertible) {
     appendLiteral(text.description)
   }
 
-  mutating func appendInterpolation(_ other: Statement) { self += other }
+  package mutating func appendInterpolation(_ other: Statement) { self += other }
 
   private mutating func bind(_ text: String, as type: String) {
     parts.append(.value(.text(text), type))
   }
 
-  mutating func appendInterpolation(_ text: String) { bind(text, as: "text") }
+  package mutating func appendInterpolation(_ text: String) { bind(text, as: "text") }
 
-  mutating func appendInterpolation(_ number: Int) {
+  package mutating func appendInterpolation(_ number: Int) {
     parts.append(.value(.integer(number), "bigint"))
   }
 
-  mutating func appendInterpolation(_ numbers: [Int]) {
+  package mutating func appendInterpolation(_ numbers: [Int]) {
     bind("{" + numbers.map(String.init).joined(separator: ",") + "}", as: "bigint[]")
   }
 
-  mutating func appendInterpolation(_ texts: [String]) {
+  package mutating func appendInterpolation(_ texts: [String]) {
     let quoted = texts.map { text in
       "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
@@ -75,17 +75,17 @@ struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol 
   }
 
   /// Adds texts as an SQL list.
-  mutating func appendInterpolation(each texts: [String]) {
+  package mutating func appendInterpolation(each texts: [String]) {
     for (index, text) in texts.enumerated() { self += index == 0 ? "\(text)" : ", \(text)" }
   }
 
   /// Adds rows as JSON by the names of their columns.
-  mutating func appendInterpolation(_ rows: [JSONObject]) {
+  package mutating func appendInterpolation(_ rows: [JSONObject]) {
     bind(JSONWriter.text(.array(rows.map(JSON.object))), as: "json")
   }
 
   /// Adds the test that a row of a table, by its alias, has a payment's key.
-  mutating func appendInterpolation(_ table: String, has key: ReferenceKey) {
+  package mutating func appendInterpolation(_ table: String, has key: ReferenceKey) {
     self += """
       \(sql: table).reference = \(key.reference.text) AND \(sql: table).provider = \(key.provider.text)
       AND \(sql: table).env = \(key.env.rawValue)
@@ -111,7 +111,7 @@ extension Statement {
   }
 }
 
-typealias Rows = [[Database.Value]]
+package typealias Rows = [[Database.Value]]
 
 extension String {
   /// The text without NUL, which PostgreSQL cannot store.

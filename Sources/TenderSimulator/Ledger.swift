@@ -39,12 +39,7 @@ package final class Ledger {
   }
 
   private static func prepare(_ database: Database) throws(Fault) {
-    guard try database.first("PRAGMA user_version")?.first?.integer == 0 else {
-      try database.refuseObjects(
-        otherThan: ["thing", "thing_by_reference", "thing_by_parent"]
-      )
-      return
-    }
+    guard try database.first("PRAGMA user_version")?.first?.integer == 0 else { return }
     try database.useLog()
     try database.transaction { () throws(Fault) in
       try database.execute(

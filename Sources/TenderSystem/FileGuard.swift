@@ -96,8 +96,8 @@ package enum FileGuard {
 
   /// The files of a state folder that only its owner may read.
   private static let stateFiles = [
-    "journal.db", "journal.db-wal", "journal.db-shm", "journal.lock",
-    "journal.key", "journal.seals", "simulator.db", "simulator.db-wal", "simulator.db-shm",
+    "journal.db", "journal.db-wal", "journal.db-shm", "journal.lock", "journal.key",
+    "simulator.db", "simulator.db-wal", "simulator.db-shm",
   ]
 
   /// A folder or link by which another user could put something else in a path's place.

@@ -42,20 +42,10 @@ enum Filler {
   }
 
   private static func add(_ payment: Payment, _ row: Int, to database: Database) throws {
-    var sums: [String] = []
     for operation in payment.operations {
-      let values = OperationRow.values(operation)
-      sums.append(values.sum([nil]))
-      try insert(
-        "operation",
-        values,
-        ["payment": .integer(row), "sum": .text(sums.last ?? "")],
-        database
-      )
+      try insert("operation", OperationRow.values(operation), ["payment": .integer(row)], database)
     }
-    let values = PaymentRow.values(payment)
-    let sum = values.sum(sums)
-    try insert("payment", values, ["row": .integer(row), "sum": .text(sum)], database)
+    try insert("payment", PaymentRow.values(payment), ["row": .integer(row)], database)
     for term in SearchTerm.all(of: payment) {
       try database.query(
         "INSERT INTO word VALUES (?, ?, ?)",
@@ -74,7 +64,7 @@ enum Filler {
         status: place == 2 ? payment.state.status.rawValue : "pending",
         note: note
       )
-      let line = EventRow.values(3 * row + place - 2, row, entry, nil)
+      let line = EventRow.values(3 * row + place - 2, row, entry)
       try insert("event", line, ["link": .text("")], database)
     }
   }

@@ -26,22 +26,27 @@ extension BatchTests {
     #expect(warned.contains("9 lines at once, not 64: only 300 files may be open (ulimit -n)"))
   }
 
-  @Test func `destroys the keys of what its payments prepared`() throws {
+  @Test func `erases what its holds needed`() throws {
     let binary = try Binary()
     defer { binary.remove() }
-    let result = try binary.run(
-      "batch",
-      try write((0..<9).map { Self.pay("E\($0)") }, binary),
-      "--json"
-    )
-    #expect(result.status == 0)
-    let state = binary.home.appending(path: ".local/state/tender")
-    #expect(!FileManager.default.fileExists(atPath: state.appending(path: "journal.erase").path))
-    let keys = [UInt8](try Data(contentsOf: state.appending(path: "journal.seals")))
-    let places = stride(from: 0, to: keys.count, by: 64).map { keys[$0..<$0 + 64] }
-    #expect(places.count { $0.allSatisfy { $0 == 0 } } == 9)
-    for (file, bytes) in try binary.everyByte() where file.hasPrefix("journal.db") {
-      #expect(bytes.firstRange(of: Data(#""session""#.utf8)) == nil, "\(file)")
+    for number in 0..<9 {
+      let words = "transact --amount 5 --test-card visa --hold --reference E\(number)"
+      #expect(try binary.run(line: words).status == 0)
     }
+    let state = binary.home.appending(path: ".local/state/tender")
+    func files(with text: String) throws -> [String] {
+      try binary.everyByte().filter { file, bytes in
+        file.hasPrefix("journal.db") && bytes.firstRange(of: Data(text.utf8)) != nil
+      }
+      .map(\.0)
+    }
+    #expect(try !files(with: "fleet:").isEmpty)
+    #expect(try files(with: #""session""#) == [])
+    let lines = (0..<9).map { #"{"command":"confirm","reference":"E\#($0)"}"# }
+    let result = try binary.run("batch", try write(lines, binary), "--json")
+    #expect(result.status == 0, "\(result.output)")
+    #expect(!FileManager.default.fileExists(atPath: state.appending(path: "journal.erase").path))
+    #expect(try files(with: "fleet:") == [])
+    #expect(try files(with: #""session""#) == [])
   }
 }

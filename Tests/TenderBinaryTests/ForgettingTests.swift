@@ -97,8 +97,7 @@ import Testing
     #expect(try binary.run(Self.pay + ["A"]).record["replayed"] == true)
     // A hold without its preparation is resolved by hand.
     #expect(try binary.run(Self.pay + ["H", "--hold"]).status == 0)
-    let seals = binary.home.appending(path: ".local/state/tender/journal.seals")
-    try FileManager.default.removeItem(at: seals)
+    try FileManager.default.removeItem(at: key)
     #expect(try binary.run("confirm", "H", "--json").status == 6)
     let words = [
       "journal", "resolve", "H", "--as", "expired", "--reason", "released at the provider", "--yes",

@@ -95,6 +95,8 @@ import Testing
     }
     var held = try #require(try journal.payment("HELD"))
     #expect(held.charge.preparation?.secret?.contains("session") == true)
+    let seals = state.appending(path: "journal.seals").path
+    #expect(!FileManager.default.fileExists(atPath: seals))
     try journal.end(&held, note: "captured") { $0.preparation = nil }
     try pay("NEW", journal)
     #expect(try open().verify() == [])

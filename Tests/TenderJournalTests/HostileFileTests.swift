@@ -10,18 +10,6 @@ import Testing
 @Suite final class HostileFileTests: JournalFolder {
   private var path: String { state.appending(path: "journal.db").path }
 
-  @Test(arguments: [
-    "CREATE TRIGGER keep AFTER DELETE ON preparation BEGIN INSERT INTO term VALUES ("
-      + "old.text, 1, 1); END",
-    "CREATE VIEW kept AS SELECT * FROM preparation", "CREATE TABLE kept (text TEXT)",
-    "CREATE INDEX kept ON preparation (text)",
-  ])
-  func `refuses what it did not make itself`(_ planted: String) throws {
-    try pay("A", open())
-    try Database(path: path).execute(planted)
-    #expect(code { _ = try open() } == "journal_damaged")
-  }
-
   /// Erased data must not survive in a trigger, even if the file is already open.
   @Test func `runs no trigger`() throws {
     let journal = try open()

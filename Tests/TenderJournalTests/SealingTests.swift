@@ -3,9 +3,10 @@ import TenderEngine
 import TenderJournal
 import TenderModel
 import TenderSystem
+import TenderTestSupport
 import Testing
 
-/// Preparations are never in the journal's files in plain text, and are gone with their keys.
+/// Preparations are never in the journal's files in plain text, and those of holds are erased.
 @Suite final class SealingTests: JournalFolder, @unchecked Sendable {
   // Unchecked: several threads share only the folder's path.
   private func file(_ name: String) -> URL { state.appending(path: name) }
@@ -27,15 +28,6 @@ import Testing
     try journal.payment(reference)?.charge.preparation?.secret
   }
 
-  /// The number of keys in the file.
-  private func keys() throws -> Int {
-    let bytes = [UInt8](try Data(contentsOf: file("journal.seals")))
-    #expect(bytes.count % 64 == 0)
-    return stride(from: 0, to: bytes.count, by: 64).count { start in
-      bytes[start..<start + 64].contains { $0 != 0 }
-    }
-  }
-
   @Test(arguments: ["plain:{}", "{\"a\":1}", "", "plain:"])
   func `reads a preparation`(_ stored: String) {
     let read = Operation.Preparation(stored: stored)
@@ -43,52 +35,48 @@ import Testing
     #expect((read.secret == nil) == stored.hasPrefix("plain:"))
   }
 
-  @Test func `a preparation is never in the files, and its outcome takes its key away`() throws {
+  /// The texts of preparations, as the database has them.
+  private func stored() throws -> [String] {
+    let database = try Database(path: file("journal.db").path)
+    return try database.all("SELECT text FROM preparation").compactMap(\.[0].text)
+  }
+
+  @Test func `what a hold needs is sealed, and erased with its end`() throws {
     let secret = "prep-\(UUID().uuidString)"
     let held = try hold("A", secret, try open())
     let other = try open()
     #expect(try self.secret("A", other) == secret)
-    for name in Self.files + ["journal.seals"] {
-      let bytes = try Data(contentsOf: file(name))
-      #expect(bytes.range(of: Data(secret.utf8)) == nil, "\(name)")
-    }
-    let before = try keys()
-    // The files are copied while the payment is held.
-    try copy(Self.files, from: "state", to: "copied")
+    #expect(try !contains(secret))
+    let sealed = try #require(try stored().first)
+    #expect(try contains(sealed))
     try end(held, other)
-    #expect(try keys() == before - 1)
-    try copy(["journal.seals"], from: "state", to: "copied")
-    let copied = try SQLiteJournal(
-      folder: root.appending(path: "copied").path,
-      redactor: Redactor()
-    )
-    #expect(try self.secret("A", copied) == nil)
-    #expect(try copied.payments(matching: "A", filter: PaymentFilter()).count == 1)
+    #expect(try !contains(sealed))
+    #expect(!FileManager.default.fileExists(atPath: file("journal.erase").path))
     #expect(try other.verify() == [])
   }
 
-  /// The process was killed between the outcome and the destruction of the key, or a power failure restored
-  /// the key.
-  @Test func `the next command destroys a key that was left`() throws {
+  /// A reader delays the erasure. The next command finishes it.
+  @Test func `the next command erases what a reader still saw`() throws {
     let journal = try open()
     let held = try hold("A", "prep", journal)
-    let before = try Data(contentsOf: file("journal.seals"))
-    try end(held, journal)
-    let count = try keys()
-    let handle = try FileHandle(forWritingTo: file("journal.seals"))
-    try handle.write(contentsOf: before)
-    try handle.close()
-    #expect(try keys() == count + 1)
+    let sealed = try #require(try stored().first)
+    do {
+      let reader = try Database(path: file("journal.db").path)
+      try reader.execute("BEGIN; SELECT count(*) FROM payment")
+      try end(held, journal)
+      #expect(try contains(sealed))
+      #expect(FileManager.default.fileExists(atPath: file("journal.erase").path))
+      try reader.execute("COMMIT")
+    }
     _ = try open()
-    #expect(try keys() == count)
+    #expect(try !contains(sealed))
+    #expect(!FileManager.default.fileExists(atPath: file("journal.erase").path))
   }
 
-  @Test func `what cannot be opened any more is no preparation, and its place is used again`()
-    throws
-  {
+  @Test func `what cannot be opened any more is no preparation`() throws {
     let journal = try open()
     let first = try hold("A", "one", journal)
-    try FileManager.default.removeItem(at: file("journal.seals"))
+    try FileManager.default.removeItem(at: file("journal.key"))
     let other = try open()
     #expect(try secret("A", other) == nil)
     _ = try hold("B", "two", other)
@@ -97,31 +85,32 @@ import Testing
     #expect(try other.verify() == [])
   }
 
-  @Test func `a key that is used up is never taken again, whatever an old copy says`() throws {
-    let journal = try open()
-    _ = try hold("A", "one", journal)
-    try copy(Self.files, from: "state", to: "copied")
-    let second = try hold("B", "two", journal)
-    try end(second, journal)
-    try copy(["journal.seals"], from: "state", to: "copied")
-    // It treats the key of B as new, because nothing of B is left.
-    let copied = try SQLiteJournal(
-      folder: root.appending(path: "copied").path,
-      redactor: Redactor()
-    )
-    _ = try hold("C", "three", copied)
-    #expect(try secret("A", copied) == "one")
-    #expect(try secret("C", copied) == "three")
+  /// Version 0.2.0 sealed each preparation under a key in `journal.seals`.
+  @Test(arguments: [true, false])
+  func `an upgrade seals what 0.2.0 sealed`(_ hasKeys: Bool) throws {
+    for old in OldJournal.released {
+      try old.put(into: state)
+      if !hasKeys { try FileManager.default.removeItem(at: file("journal.seals")) }
+      let before = try stored()
+      #expect(before.contains { $0.hasPrefix("sealed:") })
+      let journal = try open()
+      let held = try #require(try journal.payment("HELD"))
+      #expect(held.charge.preparation?.secret?.contains("session") == (hasKeys ? true : nil))
+      #expect(try !stored().contains { $0.hasPrefix("sealed:") })
+      for text in before where text.hasPrefix("sealed:") { #expect(try !contains(text)) }
+      #expect(!FileManager.default.fileExists(atPath: file("journal.seals").path))
+      #expect(try journal.verify() == [])
+    }
   }
 
-  /// More preparations than keys at once, by several threads that create and destroy them at the same time.
+  /// Several threads that seal and erase at the same time.
   @Test func `each opens its own, however many come and go`() throws {
     _ = try open()
     let failures = Failures()
     DispatchQueue.concurrentPerform(iterations: 4) { thread in
       do {
         let journal = try open(patience: 60_000)
-        for turn in 0..<60 {
+        for turn in 0..<20 {
           let reference = "\(thread)-\(turn)"
           let held = try hold(reference, "secret of \(reference)", journal)
           if try secret(reference, journal) != "secret of \(reference)" {
@@ -136,7 +125,7 @@ import Testing
     #expect(failures.all == [])
     let journal = try open()
     for thread in 0..<4 {
-      for turn in stride(from: 0, to: 60, by: 3) {
+      for turn in stride(from: 0, to: 20, by: 3) {
         let reference = "\(thread)-\(turn)"
         #expect(try secret(reference, journal) == "secret of \(reference)")
       }

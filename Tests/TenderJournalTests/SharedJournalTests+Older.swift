@@ -48,7 +48,7 @@ extension SharedJournalTests {
   }
 
   /// A process that was running when a column was added continues with rows without a value there.
-  @Test func `rows from before match their checksums with a column more`() throws {
+  @Test func `rows from before are read with a column more`() throws {
     let journal = try journal(0)
     var paid = try opened(journal)
     _ = try sql("ALTER TABLE tender.payment ADD COLUMN later text")

@@ -148,11 +148,11 @@ extension SharedJournalTests {
     let prints = try journal.fingerprints(of: ["amount": 1], instrument: "4111")
     let print = try #require(prints.text("instrument"))
     #expect(prints.members.count == 1)
-    #expect(print.hasPrefix((FleetKey.ofTests?.name ?? "?") + ":"))
+    #expect(print.hasPrefix((JournalKey.ofTests?.name ?? "?") + ":"))
     #expect(!print.contains("4111"))
     #expect(try self.journal(1).fingerprints(of: [:], instrument: "4111") == prints)
     #expect(try self.journal(1).fingerprints(of: [:], instrument: "4112") != prints)
     let other = try self.journal(1, key: nil).fingerprints(of: [:], instrument: "4111")
-    #expect(other.text("instrument")?.hasPrefix(FleetKey.ofTests?.name ?? "?") == false)
+    #expect(other.text("instrument")?.hasPrefix(JournalKey.ofTests?.name ?? "?") == false)
   }
 }

@@ -11,7 +11,7 @@ enum SharedWorld {
   static func journal(
     at address: String,
     _ folder: String,
-    key: FleetKey? = FleetKey.ofTests,
+    key: JournalKey? = JournalKey.ofTests,
     timeout: Int = 5000,
     migrates: Bool = true,
     clock: (any Clock)? = nil
@@ -29,9 +29,9 @@ enum SharedWorld {
   }
 }
 
-extension FleetKey {
-  static var ofTests: FleetKey? {
+extension JournalKey {
+  static var ofTests: JournalKey? {
     var bytes = [UInt8](repeating: 7, count: 32)
-    return FleetKey(consuming: &bytes)
+    return JournalKey(consuming: &bytes)
   }
 }

@@ -74,8 +74,6 @@ package final class MemoryJournal: Journal {
       .sorted { ($0.createdAt, $0.row) > ($1.createdAt, $1.row) }
   }
 
-  package func count() throws(Fault) -> Int { state.withLock { $0.operations } }
-
   package func open(
     _ payment: Payment,
     _ terms: OpeningTerms,
@@ -216,5 +214,50 @@ package final class MemoryJournal: Journal {
 
   package func history(of payment: Payment) throws(Fault) -> [HistoryEntry] {
     state.withLock { $0.history.filter { $0.row == payment.row }.map(\.entry) }
+  }
+
+  package func count() throws(Fault) -> Int { state.withLock { $0.operations } }
+
+  package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
+    try summed(filter, by: keys)
+  }
+}
+
+extension Journal {
+  /// Sums payments one by one, as the columns must.
+  package func summed(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
+    var totals = Totals()
+    var refunds: [(payment: Payment, original: ReferenceKey)] = []
+    func add(_ payment: Payment) {
+      let state = payment.state
+      var group = [payment.env.rawValue, payment.currency?.code ?? ""]
+      for key in Total.Key.allCases where keys.contains(key) {
+        switch key {
+        case .day: group.append(String(payment.createdAt / Total.quarter))
+        case .provider: group.append(payment.provider.text)
+        case .status: group.append(state.status.rawValue)
+        }
+      }
+      totals.add(
+        group.joined(separator: "\t"),
+        charged: state.captured + state.earlierCaptured,
+        refunded: state.refunded + state.reversed + state.returned + state.earlierReturned,
+        refunding: state.refunding,
+        unknown: state.isUnknown ? 1 : 0
+      )
+    }
+    try each(filter) { payment in
+      guard payment.kind == .payment else { return true }
+      guard let attempt = payment.attempt, attempt.kind == .refund, let link = attempt.link else {
+        add(payment)
+        return true
+      }
+      let key = ReferenceKey(env: payment.env, provider: payment.provider, reference: link)
+      refunds.append((payment, key))
+      return true
+    }
+    // A card refund with a separate reference is also an operation of the original payment, and counts there.
+    for refund in refunds where try payment(refund.original) == nil { add(refund.payment) }
+    return totals.all
   }
 }

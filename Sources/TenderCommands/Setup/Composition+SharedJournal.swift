@@ -75,15 +75,15 @@ extension Composition {
   /// Reads the key of `TENDER_JOURNAL_KEY_FILE`.
   ///
   /// Throws `usage` for a file that is too short, or that other users can read.
-  func fleetKey() throws(Fault) -> FleetKey? {
+  func fleetKey() throws(Fault) -> JournalKey? {
     let name = "TENDER_JOURNAL_KEY_FILE"
     guard let path = environment[name] else { return nil }
     var bytes = try Environment.read(path, named: name, rule: .ownersAlone, limit: 4096)
-    guard let key = FleetKey(consuming: &bytes) else {
+    guard let key = JournalKey(consuming: &bytes) else {
       throw .usage(
         "bad_credential",
         "\(name): \(path.quotedForMessage) is too short for a key",
-        "at least \(FleetKey.least) bytes, such as by: openssl rand -base64 32"
+        "at least \(JournalKey.least) bytes, such as by: openssl rand -base64 32"
       )
     }
     return key

@@ -48,7 +48,7 @@ extension SharedJournal {
 
   private func lock(
     _ key: ReferenceKey,
-    opening write: Write?,
+    opening write: LeasedWrite?,
     by deadline: Deadline,
     _ interruption: any Interruption
   ) throws(Fault) -> (any ReferenceLock)? {
@@ -56,7 +56,13 @@ extension SharedJournal {
     guard
       let local = try locks.take(key.description, by: deadline, interruption: interruption)
     else { return nil }
-    try addWaitingOutcomes()
+    let outcomes = settings.folder + "/journal.spool"
+    if Environment.exists(outcomes) {
+      if name.isEmpty { try reach() }
+      WaitingOutcome.addAll(at: outcomes, of: name, to: self)
+    }
+    // Another program may have upgraded the tables since the last payment.
+    isChecked = false
     var hasLooked = false
     while true {
       if let lease = try take(key, opening: write) { return Held(self, key, lease, local) }
@@ -80,7 +86,7 @@ extension SharedJournal {
   /// if another process has it.
   ///
   /// The same round trip reads the payment, and opens it if there is none.
-  private func take(_ key: ReferenceKey, opening write: Write?) throws(Fault) -> Lease? {
+  private func take(_ key: ReferenceKey, opening write: LeasedWrite?) throws(Fault) -> Lease? {
     let holder = machine + "/" + Checksum.random()
     let lending = taking(
       key,
@@ -112,7 +118,7 @@ extension SharedJournal {
     if let row = answers[3].first?[0].integer {
       opened = (write, row)
     } else if let payment, let row = answers[1].first, !payment.isElsewhere,
-      Found(row).row.text("sum") == write.sum
+      Found(row).write == write.name
     {
       // The answer was lost, and this payment was opened then.
       opened = (write, payment.row)

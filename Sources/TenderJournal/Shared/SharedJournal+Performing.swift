@@ -5,7 +5,7 @@ import TenderSystem
 /// Runs a write, and finds out about a lost answer or a write that changed nothing.
 extension SharedJournal {
   /// Runs a write and returns the payment's row. If the answer is lost, the database is read again.
-  func perform(_ write: Write) throws(Fault) -> Int? {
+  func perform(_ write: LeasedWrite) throws(Fault) -> Int? {
     let deadline = deadline()
     var mayBeDone = false
     while true {
@@ -59,19 +59,24 @@ extension SharedJournal {
   }
 
   /// Returns the payment's row if the write with the lost answer was executed.
-  private func rowWritten(by write: Write) throws(Fault) -> Int? {
-    var statement: Statement = """
-      SELECT a.row FROM tender.payment a JOIN tender.event h ON h.payment = a.row
-      WHERE \("a", has: write.key) AND h.line = \(write.payment.version) AND h.sum = \(write.sum)
-      AND coalesce(h.by, '') = \(write.lines.last?.by ?? "")
+  private func rowWritten(by write: LeasedWrite) throws(Fault) -> Int? {
+    try number(
       """
-    // Another machine may have opened the same payment.
-    if write.payment.row == 0 { statement += " AND a.machine = \(station)" }
-    return try query([statement])[0].first?[0].integer
+      SELECT a.row FROM tender.payment a JOIN tender.event h ON h.payment = a.row
+      WHERE \("a", has: write.key) AND h.line = \(write.content.payment.version)
+      AND h.sum = \(write.name)
+      """
+    )
   }
 
-  /// Returns why a write changed nothing: another process has the reference, or has written meanwhile.
-  func lost(_ write: Write) throws(Fault) -> Fault {
+  /// Returns why a write changed nothing.
+  func reason(for write: LeasedWrite) throws(Fault) -> Fault {
+    if let refusal = try refusal(of: write.content) { return refusal }
+    return try lost(write)
+  }
+
+  /// Returns why another process prevented a write: it has the reference, or has written meanwhile.
+  private func lost(_ write: LeasedWrite) throws(Fault) -> Fault {
     let isLost: Statement =
       write.lease.map { "(l.holder <> \($0.holder) OR l.fence <> \($0.fence))" }
       ?? "l.until > clock_timestamp()"
@@ -88,37 +93,6 @@ extension SharedJournal {
       "\(by) has taken over reference \(write.key.reference.quotedForMessage)",
       hint: "run the same command again: it finds out what happened to the payment"
     )
-  }
-
-  /// Returns why a new attempt was not written, from the payments that the server's lock let it see.
-  func refusal(of write: Write) throws(Fault) -> Fault {
-    if write.opening != nil,
-      let row = try query([
-        """
-        \(select) WHERE a.row IN (SELECT b.row FROM tender.payment b WHERE \(elsewhere(write)))
-        """
-      ])[0].first
-    {
-      return .referenceElsewhere(try shown(row), write.key.provider)
-    }
-    if write.print != nil, try isPruned(write.key) { return .referencePruned(write.key.reference) }
-    if !write.keys.isEmpty,
-      let row = try query(["SELECT b.reference, o.key FROM \(keys(write))"])[0].first
-    {
-      return .keyReused(row[1].text ?? "", by: Reference(stored: row[0].text ?? ""))
-    }
-    if !write.claims.new.isEmpty,
-      let row = try query([
-        """
-        SELECT c.id, (SELECT b.reference FROM tender.payment b WHERE b.row = c.payment)
-        FROM \(holders(write)) LIMIT 1
-        """
-      ])[0].first
-    {
-      let holder = Reference(stored: row[1].text ?? "")
-      return .idHeld(row[0].text ?? "", by: holder, not: write.key.reference)
-    }
-    return try lost(write)
   }
 }
 

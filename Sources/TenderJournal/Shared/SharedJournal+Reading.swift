@@ -5,16 +5,7 @@ import TenderSystem
 /// Reads one payment, and the payment of a reference.
 extension SharedJournal {
   package func count() throws(Fault) -> Int {
-    try number("SELECT count(*) FROM tender.operation WHERE content IS NOT NULL")
-  }
-
-  package func oldest() throws(Fault) -> Int? {
-    let oldest = try number("SELECT min(created) FROM tender.payment")
-    return oldest == 0 ? nil : oldest
-  }
-
-  func number(_ sql: Statement) throws(Fault) -> Int {
-    try query([sql])[0].first?.first?.integer ?? 0
+    try number("SELECT count(*) FROM tender.operation WHERE content IS NOT NULL") ?? 0
   }
 
   package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? {
@@ -47,24 +38,28 @@ extension SharedJournal {
     return try query(statements).flatMap { $0 }.map { row throws(Fault) in try shown(row) }
   }
 
-  package func history(of payment: Payment) throws(Fault) -> [HistoryEntry] {
-    let list = EventRow.columns.names.list()
-    return try query([
-      "SELECT \(sql: list) FROM tender.event WHERE payment = \(payment.row) ORDER BY line"
-    ])[0].compactMap { values in
-      Row(EventRow.columns, read: values).map(EventRow.entry)
-    }
-  }
-
   /// Selects payments `a` with their operations as JSON, read at one moment.
   ///
   /// For look-ups alone there is no right to read preparations.
-  var select: Statement {
+  var select: Statement { selecting("") }
+
+  /// Selects the payment of a reference, and whether another record may have one of its ids.
+  func select(_ key: ReferenceKey) -> Statement {
+    let isShared: Statement = """
+      , EXISTS (
+        SELECT 1 FROM tender.operation o JOIN tender.operation q
+        ON q.id = o.id AND q.payment <> o.payment WHERE o.payment = a.row
+      )::int
+      """
+    return "\(selecting(isShared)) WHERE \("a", has: key)"
+  }
+
+  private func selecting(_ others: Statement) -> Statement {
     let prepared: (column: Statement, join: Statement) =
       settings.isReading
       ? ("", "")
       : (
-        ", p.text AS prepared",
+        ", p.text AS preparation",
         " LEFT JOIN tender.preparation p ON p.payment = o.payment AND p.sequence = o.sequence"
       )
     return """
@@ -74,29 +69,43 @@ extension SharedJournal {
             \(prepared.column)
           FROM tender.operation o\(prepared.join) WHERE o.payment = a.row
         ) x
-      ) FROM tender.payment a
+      )\(others) FROM tender.payment a
       """
   }
 
-  func select(_ key: ReferenceKey) -> Statement { "\(select) WHERE \("a", has: key)" }
+  package func tests(_ filter: PaymentFilter) -> Statement { SharedCondition.columns(filter) }
+
+  package func payment(row: Int) throws(Fault) -> Payment? {
+    try rows("\(select) WHERE a.row = \(row)").first.map { row throws(Fault) in try shown(row) }
+  }
 
   /// The result of `select` for one payment.
   struct Found {
     let row: JSONObject
     let operations: [JSONObject]
+    let mayShareIDs: Bool
+
+    /// The name of the last write. Versions before wrote a checksum.
+    var write: String? { row.text("sum") }
+
+    /// The rows of the payment and of its operations.
+    var rows: (payment: Row, operations: [Row]) {
+      (
+        Row(PaymentRow.stored, json: row),
+        operations.map { Row(OperationRow.stored, json: $0) }
+      )
+    }
 
     init(_ values: [Database.Value]) {
       row = values[0].text.flatMap { JSONReader.read($0)?.object } ?? [:]
       operations =
         values[1].text.flatMap { JSONReader.read($0)?.array }?.compactMap(\.object) ?? []
+      mayShareIDs = values.count < 3 || values[2].integer == 1
     }
 
     /// Returns the payment as stored.
     func payment() throws(Fault) -> Payment {
-      try PaymentRow.payment(
-        Row(PaymentRow.stored, json: row),
-        operations.map { Row(OperationRow.stored, json: $0) }
-      )
+      try PaymentRow.payment(rows.payment, rows.operations)
     }
   }
 
@@ -108,13 +117,12 @@ extension SharedJournal {
 
   private func shown(_ found: Found, _ stored: Payment) -> Payment {
     let moment = clock.moment
-    if stored.updatedAt > seen?.time ?? 0, let sum = found.row.text("sum") {
-      seen = position(of: stored, sum)
+    if stored.updatedAt > seen?.time ?? 0, let write = found.write {
+      seen = position(of: stored, write)
     }
     var payment = stored.with(
       zip(stored.operations, found.operations).map { operation, row in
         var operation = operation
-        operation.row = operation.sequence
         if let sent = operation.state.sent, let made = sent.moment, made.boot != moment.boot,
           let age = row["age"]?.wholeNumber
         {
@@ -123,14 +131,15 @@ extension SharedJournal {
           let written = Moment(boot: moment.boot, milliseconds: milliseconds)
           operation.state = .sent(.init(at: sent.at, moment: written))
         }
-        if let text = row.text("prepared") {
-          operation.preparation = open(text)
+        if let text = row.text("preparation") {
+          operation.preparation = opened(text)
           operation.isSealed = operation.preparation == nil
         }
         return operation
       }
     )
     payment.writer = found.row.text("by")
+    payment.mayShareIDs = found.mayShareIDs
     payment.isElsewhere = found.row.text("machine").map { $0 != station } ?? false
     return payment
   }
@@ -139,27 +148,8 @@ extension SharedJournal {
   func payment(_ values: [Database.Value]?) throws(Fault) -> Payment? {
     guard let found = values.map(Found.init) else { return nil }
     let stored = try found.payment()
-    var known = Known(
-      createdAt: stored.createdAt,
-      terms: SearchTerm.all(of: stored),
-      sums: [:],
-      ids: [:],
-      prepared: [:]
-    )
-    for row in found.operations {
-      guard let sequence = row["sequence"]?.wholeNumber else { continue }
-      known.sums[sequence] = row.text("sum")
-      known.ids[sequence] = row.text("id")
-      known.prepared[sequence] = row.text("prepared").map { ($0, open($0)) }
-    }
-    self.known[stored.row] = known
+    known[stored.row] = try self.stored(found.rows.payment, found.rows.operations)
     return shown(found, stored)
-  }
-
-  /// Unseals a preparation; nil if its key is not on this machine.
-  private func open(_ stored: String) -> Operation.Preparation? {
-    guard FleetKey.isSealed(stored) else { return Operation.Preparation(stored: stored) }
-    return settings.key?.open(stored).map(Operation.Preparation.init(stored:))
   }
 }
 
@@ -190,7 +180,7 @@ extension SharedJournal {
     after: (created: Int, row: Int)?,
     _ size: Int
   ) -> Statement {
-    let columns = SharedCondition.columns(filter)
+    let columns = tests(filter)
     // An index on one term is ordered by time already, so nothing has to be sorted.
     if case .exactly(let term)? = filter.query {
       let place: Statement =
@@ -208,23 +198,13 @@ extension SharedJournal {
       """
   }
 
-  package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
-    guard filter.isOfColumns else { return try counted(filter, upTo: limit) }
-    return try number(
-      """
-      SELECT count(*) FROM (SELECT 1 FROM tender.payment a WHERE true\(SharedCondition.columns(filter))
-      LIMIT \(limit)) counted
-      """
-    )
-  }
-
   package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
-    let total = PaymentQuery(alias: "a", schema: "tender.")
+    let total = PaymentQuery(schema: Self.schema)
     let sums = total.sums.map { "least(sum(\($0)), \(Int.max))::bigint" }.joined(separator: ", ")
     let rows = try query([
       """
       SELECT \(sql: total.group(keys)), count(*), \(sql: sums)
-      \(total.source)\(SharedCondition.columns(filter)) GROUP BY 1
+      \(total.source)\(tests(filter)) GROUP BY 1
       """
     ])[0]
     var totals = Totals()

@@ -6,61 +6,32 @@ import TenderSystem
 ///
 /// Rows are passed as JSON by the names of their columns, however many there are.
 extension SharedJournal {
-  struct Write {
-    /// The payment after the write, redacted.
-    var payment: Payment
-    /// The version that it replaces.
-    var over: Int
-    /// The columns of the payment, and of the changed operations.
-    var values: Row
-    var operations: [Int: Row]
-    /// The checksums of all its operations, by sequence, and of the payment itself.
-    var sums: [Int: String]
-    var sum: String
-    var seen: [Observation]
-    /// Lines of the history. The last one is about this write.
-    var lines: [HistoryEntry]
-    var terms: Set<String>
-    /// New preparations as stored, and operations that no longer have one.
-    var prepared: [Int: String]
-    var unprepared: [Int]
-    /// The conditions on other payments, and idempotency keys that no other operation may have.
-    var opening: OpeningTerms?
+  /// A write under a lease.
+  struct LeasedWrite {
+    let content: Write
+    /// A name that no other write has. The payment and the last line of its history have it, in their columns `sum`.
+    let name = Checksum.random()
     /// The keyed hash of the reference, if it is new.
     var print: String?
-    var keys: [String]
-    /// The ids of all its operations, by sequence.
-    var ids: [Int: String]
-    var claims: Claims
     /// The lease; nil for a write without a lock, which takes the reference for itself.
     var lease: Lease?
     /// The length of the lease from now on, in milliseconds; 0 releases it.
-    var lends: Int
-    /// The user and machine in the line of the history.
-    var by: String
+    var lends = 0
 
-    var key: ReferenceKey { payment.key }
+    init(_ content: Write) { self.content = content }
 
-    /// The things that changed operations have at the provider.
-    struct Claims {
-      /// Rows of `claim`, without the payment's number.
-      var rows: [JSONObject] = []
-      /// The ids that no other record may have.
-      var new: [String] = []
-      /// The ids that the payment loses.
-      var gone: [String] = []
-    }
+    var key: ReferenceKey { content.key }
   }
 
   /// Returns the statements that run before a write in its transaction: server locks, so that the second of
   /// two conflicting writes sees the first.
   ///
   /// They end with the transaction, during which a pooler uses one connection.
-  func locks(for write: Write) -> [Statement] {
-    var names = write.keys.sorted().map {
+  func locks(for write: LeasedWrite) -> [Statement] {
+    var names = write.content.keys.sorted().map {
       "key \(write.key.env.rawValue) \(write.key.provider.text) \($0)"
     }
-    if write.opening != nil {
+    if write.content.opening != nil {
       names.insert("reference \(write.key.env.rawValue) \(write.key.reference.text)", at: 0)
     }
     guard !names.isEmpty else { return [] }
@@ -68,10 +39,10 @@ extension SharedJournal {
   }
 
   /// Writes a payment, and selects its row if it was written.
-  func writing(_ write: Write) -> Statement { writing(write, held: held(write)) }
+  func writing(_ write: LeasedWrite) -> Statement { writing(write, held: held(write)) }
 
   /// Writes the first attempt of a reference whose lease was just taken, if there is none.
-  func opening(_ write: Write, _ holder: String) -> Statement {
+  func opening(_ write: LeasedWrite, _ holder: String) -> Statement {
     writing(
       write,
       held: """
@@ -81,7 +52,7 @@ extension SharedJournal {
     )
   }
 
-  private func writing(_ write: Write, held: Statement) -> Statement {
+  private func writing(_ write: LeasedWrite, held: Statement) -> Statement {
     """
     WITH held AS (\(held)), made AS (\(payment(write)))\(operations(write))\(lines(write))\(terms(write))\
     \(preparations(write))\(claims(write)) SELECT row FROM made
@@ -89,7 +60,7 @@ extension SharedJournal {
   }
 
   /// Returns the part of a statement that selects a row only if this process holds the lease.
-  private func held(_ write: Write) -> Statement {
+  private func held(_ write: LeasedWrite) -> Statement {
     if let lease = write.lease {
       return """
         UPDATE tender.lease l SET until = \(Self.until(write.lends))
@@ -129,12 +100,15 @@ extension SharedJournal {
     """
   }
 
-  private func payment(_ write: Write) -> Statement {
-    var row = write.record
+  private func payment(_ write: LeasedWrite) -> Statement {
+    var row = write.content.values.record
+    row["sum"] = .string(write.name)
+    row["by"] = .string(settings.by)
     row["machine"] = .string(station)
     let columns = PaymentRow.columns.names + ["sum", "by", "machine"]
-    let rows: Statement = "json_populate_recordset(NULL::tender.payment, \([row])) r"
-    if write.payment.row == 0 {
+    let rows = records([row], of: "payment", columns)
+    let payment = write.content.payment
+    if payment.row == 0 {
       return """
         INSERT INTO tender.payment (\(sql: columns.list())) SELECT \(sql: columns.list("r"))
         FROM held, \(rows) WHERE true\(guards(write)) RETURNING row
@@ -142,64 +116,28 @@ extension SharedJournal {
     }
     return """
       UPDATE tender.payment a SET \(sql: columns.settings(from: "r")) FROM held, \(rows)
-      WHERE a.row = \(write.payment.row) AND a.reference = r.reference AND a.version = \(write.over)\
-      \(guards(write)) RETURNING a.row
+      WHERE a.row = \(payment.row) AND a.reference = r.reference
+      AND a.version = \(payment.version - write.content.lines.count)\(guards(write)) RETURNING a.row
       """
   }
 
   /// Returns the conditions on other payments.
-  private func guards(_ write: Write) -> Statement {
+  private func guards(_ write: LeasedWrite) -> Statement {
+    let content = write.content
     var guards: Statement = ""
-    if write.opening != nil {
-      guards += " AND NOT EXISTS (SELECT 1 FROM tender.payment b WHERE \(elsewhere(write)))"
-    }
-    if let print = write.print {
-      guards += " AND NOT EXISTS (SELECT 1 FROM tender.pruned d WHERE d.print = \(print))"
-    }
-    if !write.keys.isEmpty { guards += " AND NOT EXISTS (SELECT 1 FROM \(keys(write)))" }
-    if !write.claims.new.isEmpty {
-      guards += " AND NOT EXISTS (SELECT 1 FROM \(holders(write)))"
-    }
+    func forbid(_ rows: Statement) { guards += " AND NOT EXISTS (SELECT 1 FROM \(rows))" }
+    if content.opening != nil { forbid(elsewhere(content)) }
+    if let print = write.print { forbid("tender.pruned d WHERE d.print = \(print)") }
+    if !content.keys.isEmpty { forbid(users(ofKeysOf: content)) }
+    if !content.claims.new.isEmpty { forbid(holders(content)) }
     return guards
-  }
-
-  /// Returns the condition that a payment `b` at another provider forbids a new one with the same reference.
-  func elsewhere(_ write: Write) -> Statement {
-    let isNamed = write.opening?.namesProvider ?? false
-    let statuses = [false, true].map { isUnknown in
-      Status.allCases.filter { $0.blocksElsewhere(isUnknown: isUnknown, namesProvider: isNamed) }
-        .map(\.rawValue)
-    }
-    return """
-      b.reference = \(write.key.reference.text) AND b.env = \(write.key.env.rawValue)
-      AND b.provider <> \(write.key.provider.text) AND (b.status = ANY (\(statuses[0]))
-      OR b.is_unknown = 1 AND b.status = ANY (\(statuses[1])))
-      """
-  }
-
-  /// Selects operations of other payments `b` with an idempotency key of this write.
-  func keys(_ write: Write) -> Statement {
-    """
-    tender.operation o JOIN tender.payment b ON b.row = o.payment WHERE o.key = ANY (\(write.keys))
-    AND b.env = \(write.key.env.rawValue) AND b.provider = \(write.key.provider.text)
-    AND b.merchant = \(write.payment.merchant) AND b.row <> \(write.payment.row)
-    """
-  }
-
-  /// Selects claims `c` of other records on new ids of this write.
-  func holders(_ write: Write) -> Statement {
-    """
-    tender.claim c JOIN json_populate_recordset(NULL::tender.claim, \(write.claims.rows)) r
-    USING (id, thing, provider, env, merchant)
-    WHERE c.id = ANY (\(write.claims.new)) AND (c.payment, c.sequence) <> (\(write.payment.row), r.sequence)
-    """
   }
 
   /// Claims the ids of changed operations. Of two writes at once with one new id, the second fails, because a
   /// claim needs a payment.
-  private func claims(_ write: Write) -> Statement {
+  private func claims(_ write: LeasedWrite) -> Statement {
     var statement: Statement = ""
-    let claims = write.claims
+    let claims = write.content.claims
     if !claims.gone.isEmpty {
       statement += """
         , unclaimed AS (DELETE FROM tender.claim c USING made WHERE c.payment = made.row
@@ -207,11 +145,11 @@ extension SharedJournal {
         """
     }
     guard !claims.rows.isEmpty else { return statement }
-    let columns = "id, thing, provider, env, merchant, sequence"
+    let columns = Write.Claims.columns.list()
     statement += """
       , claimed AS (INSERT INTO tender.claim AS c (payment, \(sql: columns))
         SELECT made.row, \(sql: columns)
-        FROM made, json_populate_recordset(NULL::tender.claim, \(claims.rows)) r WHERE true
+        FROM made, \(records(claims.rows, of: "claim", Write.Claims.columns)) WHERE true
         ON CONFLICT (id, thing, provider, env, merchant) DO UPDATE SET payment =
           CASE WHEN (c.payment, c.sequence) = (excluded.payment, excluded.sequence)
             OR c.id <> ALL (\(claims.new)) THEN c.payment END)
@@ -219,23 +157,32 @@ extension SharedJournal {
     return statement
   }
 
-  private func operations(_ write: Write) -> Statement {
-    let columns = OperationRow.columns.names + ["sum"]
+  private func operations(_ write: LeasedWrite) -> Statement {
+    let rows = write.content.operations.sorted { $0.key < $1.key }.map(\.value.record)
     return putting(
-      write.operationRecords,
+      rows,
       into: "operation",
-      columns,
+      OperationRow.columns.names,
       """
        ON CONFLICT (payment, sequence)
-      DO UPDATE SET \(sql: columns.settings(from: "excluded")), written = clock_timestamp()
+      DO UPDATE SET \(sql: OperationRow.columns.names.settings(from: "excluded")), written = clock_timestamp()
       """
     )
   }
 
-  private func lines(_ write: Write) -> Statement {
+  private func lines(_ write: LeasedWrite) -> Statement {
+    let lines = write.content.lines
+    let first = write.content.payment.version - lines.count + 1
+    let rows = lines.enumerated().map { index, line in
+      let name = index == lines.count - 1 ? write.name : nil
+      return EventRow.values(first + index, 0, line, write: name).record
+    }
+    let seen = write.content.seen.map { ObservationRow.values($0).record }
     let columns = EventRow.columns.names.filter { $0 != "payment" }
-    let seen = putting(write.seenRecords, into: "observation", ObservationRow.columns.names)
-    return "\(putting(write.lineRecords, into: "event", columns))\(seen)"
+    return """
+      \(putting(rows, into: "event", columns))\
+      \(putting(seen, into: "observation", ObservationRow.columns.names))
+      """
   }
 
   /// Returns a part that writes rows of a payment into a table, with the action on existing ones; empty
@@ -251,79 +198,43 @@ extension SharedJournal {
     return """
       , \(sql: table)s AS (INSERT INTO tender.\(sql: table) (payment, \(sql: columns.list()))
         SELECT made.row, \(sql: columns.list("r"))
-        FROM made, json_populate_recordset(NULL::tender.\(sql: table), \(rows)) r WHERE true\(conflict))
+        FROM made, \(records(rows, of: table, columns)) WHERE true\(conflict))
       """
   }
 
-  private func terms(_ write: Write) -> Statement {
+  private func terms(_ write: LeasedWrite) -> Statement {
+    let content = write.content
     var statement: Statement = ""
-    let before = known[write.payment.row]
-    let isMoved = before.map { $0.createdAt != write.payment.createdAt } ?? false
-    let had = before?.terms ?? []
-    let gone = isMoved ? had : had.subtracting(write.terms)
-    if let before, !gone.isEmpty {
+    if let before = content.before, !content.goneTerms.isEmpty {
       statement += """
         , gone AS (DELETE FROM tender.term t USING made WHERE t.payment = made.row
-          AND t.created = \(before.createdAt) AND t.text = ANY (\(gone.sorted())))
+          AND t.created = \(before.row.time("created")) AND t.text = ANY (\(content.goneTerms)))
         """
     }
-    let new = isMoved ? write.terms : write.terms.subtracting(had)
-    guard !new.isEmpty else { return statement }
+    guard !content.newTerms.isEmpty else { return statement }
     statement += """
       , terms AS (INSERT INTO tender.term (text, created, payment)
-        SELECT t, \(write.payment.createdAt), row FROM made, unnest(\(new.sorted())) t
+        SELECT t, \(content.payment.createdAt), row FROM made, unnest(\(content.newTerms)) t
         ON CONFLICT DO NOTHING)
       """
     return statement
   }
 
-  private func preparations(_ write: Write) -> Statement {
+  private func preparations(_ write: LeasedWrite) -> Statement {
     var statement: Statement = ""
-    if !write.unprepared.isEmpty {
+    if !write.content.unprepared.isEmpty {
       statement += """
         , unprepared AS (DELETE FROM tender.preparation p USING made WHERE p.payment = made.row
-          AND p.sequence = ANY (\(write.unprepared)))
+          AND p.sequence = ANY (\(write.content.unprepared)))
         """
     }
     statement += putting(
-      write.preparedRecords,
+      write.content.prepared.map { ["sequence": .integer($0), "text": .string($1)] },
       into: "preparation",
       ["sequence", "text"],
       " ON CONFLICT (payment, sequence) DO UPDATE SET text = excluded.text"
     )
     return statement
-  }
-}
-
-/// The rows of a write by the names of their columns. Rows of other tables lack the payment's number.
-extension SharedJournal.Write {
-  var record: JSONObject {
-    var row = values.record
-    row["sum"] = .string(sum)
-    row["by"] = .string(by)
-    return row
-  }
-
-  var operationRecords: [JSONObject] {
-    operations.sorted { $0.key < $1.key }.map { sequence, values in
-      var row = values.record
-      row["sum"] = sums[sequence]?.json
-      return row
-    }
-  }
-
-  var lineRecords: [JSONObject] {
-    let first = payment.version - lines.count + 1
-    return lines.enumerated().map { index, line in
-      let isLast = index == lines.count - 1
-      return EventRow.values(first + index, 0, line, isLast ? sum : nil).storable.record
-    }
-  }
-
-  var seenRecords: [JSONObject] { seen.map { ObservationRow.values($0).storable.record } }
-
-  var preparedRecords: [JSONObject] {
-    prepared.map { ["sequence": .integer($0), "text": .string($1)] }
   }
 }
 
@@ -336,10 +247,12 @@ extension [String] {
 }
 
 extension Row {
-  /// The row as JSON with the columns' values. Texts stay texts.
-  var record: JSONObject {
+  /// The row as JSON with the columns' values. Texts stay texts, without what PostgreSQL cannot store.
+  fileprivate var record: JSONObject {
     JSONObject(
-      zip(columns.names, values).filter { $1 != .null }.map { .init(key: $0, value: $1.json) }
+      zip(columns.names, values).filter { $1 != .null }.map { name, value in
+        .init(key: name, value: value.text.map { .string($0.withoutNUL) } ?? value.json)
+      }
     )
   }
 }

@@ -23,21 +23,12 @@ extension SharedJournal {
       for values in answers[0] {
         let found = Found(values)
         last = found.row["row"]?.wholeNumber ?? .max
-        let name = redactor.redact(found.row.text("reference") ?? "").quotedForMessage
-        if let problem = problem(of: found, histories[last]) { problems.append(problem(name)) }
+        if let problem = problem(of: found, histories[last]) {
+          problems.append(problem(name(Row(PaymentRow.columns, json: found.row))))
+        }
       }
     }
-    for (table, things) in [("event", "events"), ("operation", "operations")] {
-      let count = try number(
-        """
-        SELECT count(DISTINCT h.payment) FROM tender.\(sql: table) h WHERE h.payment > 0
-        AND NOT EXISTS (SELECT 1 FROM tender.payment a WHERE a.row = h.payment)
-        """
-      )
-      if count > 0 { problems.append("\(count) payments that have \(things) are missing") }
-    }
-    let shared = try query([StoredTables.sharedIDs("tender.")])[0]
-    problems += shared.map { redactor.sharedID($0[0].text, $0[1].integer) }
+    problems += try strayRows()
     if let copyWarning { problems.append(copyWarning.message) }
     return problems
   }
@@ -48,10 +39,10 @@ extension SharedJournal {
     _ line: [Database.Value]?
   ) -> ((String) -> String)? {
     guard let payment = try? found.payment() else {
-      return { "the row of \($0) does not match its checksum" }
+      return { "the row of \($0) cannot be read" }
     }
     let row = Row(PaymentRow.stored, json: found.row).only(PaymentRow.columns)
-    guard PaymentRow.values(payment).storable.changes(from: row).isEmpty else {
+    guard PaymentRow.values(payment).changes(from: row).isEmpty else {
       return { "the row of \($0) does not match its operations" }
     }
     guard line?[1].integer == payment.version, line?[2].integer == payment.version else {
@@ -79,19 +70,17 @@ extension SharedJournal {
     throw .forgot(settings.address.masked, missing.time)
   }
 
-  package func reachesOutside() { isOutside = true }
-
   package var copyWarning: Fault? {
     missing.map { .forgot(settings.address.masked, $0.time) }
   }
 
   package var markProblem: String? { mark.problem }
 
-  /// Stores the last write on this machine: the event's place and checksum, at its time.
-  func raiseMark(_ write: Write, _ row: Int) {
-    var written = write.payment
+  /// Stores the last write on this machine: the event's place and the write's name, at its time.
+  func raiseMark(_ write: LeasedWrite, _ row: Int) {
+    var written = write.content.payment
     written.row = row
-    mark.raise(to: position(of: written, write.sum), latest: clock.now)
+    mark.raise(to: position(of: written, write.name), latest: clock.now)
   }
 
   /// Stores the last event that was read. If a later database lacks it, it was restored.
@@ -101,13 +90,13 @@ extension SharedJournal {
     mark.raise(to: seen, latest: clock.now)
   }
 
-  /// Returns the mark of an event.
+  /// Returns the mark of the event of a payment's last write, by the write's name.
   ///
   /// An event in the future counts as written now. A clock that was ahead, here or on another machine, must
   /// not hide later events.
-  func position(of payment: Payment, _ sum: String) -> HighWaterMark.Position {
+  func position(of payment: Payment, _ write: String) -> HighWaterMark.Position {
     let time = min(payment.updatedAt, clock.now)
-    let link = "\(payment.row).\(payment.version).\(sum)"
+    let link = "\(payment.row).\(payment.version).\(write)"
     return .init(journal: name, line: time, link: link, time: time, isOutside: isOutside)
   }
 
@@ -149,24 +138,14 @@ extension SharedJournal {
   }
 
   private func takeOver(_ payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Bool {
-    var taken = payment
-    (taken.row, taken.version) = (0, 0)
-    if let found = try self.payment(query([select(payment.key)])[0].first) {
-      guard let merged = found.merged(with: payment) else { throw .taken(payment, over: found) }
-      guard !PaymentRow.isSame(merged, found) else { return false }
-      taken = merged
-    }
-    let write = try write(of: taken, history)
-    guard try perform(write) != nil else { throw try refusal(of: write) }
+    guard let taken = try merged(payment) else { return false }
+    let write = LeasedWrite(try write(importing: taken, history, over: known[taken.row]))
+    guard try perform(write) != nil else { throw try reason(for: write) }
     known[taken.row] = nil
     return true
   }
 
   // MARK: Pruning
-
-  package func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
-    try number("SELECT count(*) FROM (\(going(before: time, filter))) going")
-  }
 
   /// The number of payments deleted in one statement. Other processes write in between.
   private static let slice = 200
@@ -177,7 +156,7 @@ extension SharedJournal {
       let slice = try query([
         """
         SELECT a.reference, a.provider, a.env FROM tender.payment a WHERE a.row IN (
-          SELECT row FROM (\(going(before: time, filter)) LIMIT \(sql: Self.slice)) going
+          SELECT row FROM (\(prunableRows(before: time, filter)) LIMIT \(sql: Self.slice)) going
         )
         """
       ])[0]
@@ -207,7 +186,7 @@ extension SharedJournal {
       SET accepted = greatest(accepted, least(\(time), \(sql: Self.serverNow)))
       """
     var statement: Statement = """
-      WITH going AS (\(going(before: time, filter))), named AS (
+      WITH going AS (\(prunableRows(before: time, filter))), named AS (
         SELECT r.* FROM json_to_recordset(\(rows)) r (reference text, provider text, env text, print text)
       ), gone AS (
         DELETE FROM tender.payment a USING going g, named n
@@ -235,7 +214,7 @@ extension SharedJournal {
 
   package func isPruned(_ key: ReferenceKey) throws(Fault) -> Bool {
     guard let print = print(of: key) else { return false }
-    return try !query(["SELECT 1 FROM tender.pruned d WHERE d.print = \(print)"])[0].isEmpty
+    return try number("SELECT 1 FROM tender.pruned d WHERE d.print = \(print)") != nil
   }
 
   /// Returns the keyed hash of a reference; nil without the key of the fleet.
@@ -244,11 +223,10 @@ extension SharedJournal {
   }
 
   /// Returns the payments that `Journal.prune` may delete and no process is working on.
-  private func going(before time: Int, _ filter: PaymentFilter) -> Statement {
+  package func prunableRows(before time: Int, _ filter: PaymentFilter) -> Statement {
     """
     SELECT a.row FROM tender.payment a
-    WHERE \(PaymentQuery(alias: "a", schema: "tender.").isPrunable(before: time))
-    \(SharedCondition.columns(filter)) AND NOT EXISTS (
+    WHERE \(PaymentQuery(schema: Self.schema).isPrunable(before: time))\(tests(filter)) AND NOT EXISTS (
       SELECT 1 FROM tender.lease l
       WHERE l.reference = a.reference AND l.provider = a.provider AND l.env = a.env
         AND l.until > clock_timestamp()

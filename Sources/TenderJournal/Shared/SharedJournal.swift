@@ -6,7 +6,7 @@ import TenderSystem
 ///
 /// It depends on no session state: no lock and no setting. A prepared statement may be lost at any time. A row
 /// (`lease`) leases a reference, and every write of a payment names the fence of its lease.
-package final class SharedJournal: Journal, @unchecked Sendable {
+package final class SharedJournal: TableJournal, @unchecked Sendable {
   // Unchecked: one thread uses a journal and its connection.
 
   /// The settings of a shared journal.
@@ -18,7 +18,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     package var markFolder: String?
     /// A file of root certificates; nil for libpq's default.
     package var roots: String?
-    package var key: FleetKey?
+    package var key: JournalKey?
     /// The time limit of one request to a provider, in milliseconds.
     package var timeout = 30_000
     /// Whether only look-ups are needed.
@@ -34,8 +34,11 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     }
   }
 
+  /// The text before the name of a table.
+  package static let schema = "tender."
+
   let settings: Settings
-  let redactor: Redactor
+  package let redactor: Redactor
   let clock: any Clock
   let interruption: any Interruption
   /// A name for this machine and state folder that no copy of the folder has.
@@ -48,12 +51,12 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   let mark: HighWaterMark
   /// A position in the mark that the database lacks; nil once the operator has accepted it.
   var missing: HighWaterMark.Position?
-  /// Whether requests go elsewhere than to the simulator in this process.
-  var isOutside = false
+  package private(set) var isOutside = false
   /// The time until which a request that can move money may be sent.
   private let sendWindow: SendWindow
   private var connection: PostgresConnection?
-  private var isChecked = false
+  /// Whether the tables' version was checked since the last lock was taken.
+  var isChecked = false
   /// Whether a wait for the database failed. Later waits are shorter then.
   private var isAway = false
   /// The journal's name, created with its tables.
@@ -63,7 +66,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   /// The payment of a reference when its lock was taken. It is used once.
   var fresh: (key: ReferenceKey, payment: Payment?)?
   /// The payment that was opened when the lock was taken, and its row.
-  var opened: (write: Write, row: Int)?
+  var opened: (write: LeasedWrite, row: Int)?
   var leases: [ReferenceKey: Lease] = [:]
   /// Whether a lease showed that the server's clock was set back.
   var wasSetBack = false
@@ -71,19 +74,6 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   var seen: HighWaterMark.Position?
   /// The last known requests to stop, by reference.
   var stops: [ReferenceKey: (isAsked: Bool, at: Int)] = [:]
-
-  /// The parts of a stored payment that `Payment` does not have.
-  struct Known {
-    var createdAt: Int
-    var terms: Set<String>
-    /// The checksums and ids of its operations, by sequence.
-    var sums: [Int: String]
-    var ids: [Int: String]
-    /// The preparations as stored, by sequence, with the content of those that can be unsealed here.
-    var prepared: [Int: (text: String, preparation: Operation.Preparation?)]
-    /// The rows that this process wrote last, and when.
-    var written: (payment: Row, operations: [Int: Row], at: Int)?
-  }
 
   /// Creates a journal that connects on first use.
   ///
@@ -99,7 +89,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     hasOwnKey = settings.key == nil
     if settings.key == nil, !settings.isReading, settings.usesFiles {
       var bytes = try FingerprintKey.bytes(at: settings.folder + "/journal.key")
-      settings.key = FleetKey(consuming: &bytes)
+      settings.key = JournalKey(consuming: &bytes)
     }
     self.settings = settings
     self.redactor = redactor
@@ -114,6 +104,12 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   }
 
   package var window: SendWindow? { sendWindow }
+
+  package var by: String { settings.by }
+
+  package var key: JournalKey? { settings.key }
+
+  package func reachesOutside() { isOutside = true }
 
   /// The length of a lease in milliseconds: the time limit of a request, and the time before it.
   var leaseTime: Int { settings.timeout + slack }
@@ -254,6 +250,16 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     } catch {
       throw fault(error)
     }
+  }
+
+  package func rows(_ statement: Statement) throws(Fault) -> Rows { try query([statement])[0] }
+
+  package func records(
+    _ rows: [JSONObject],
+    of table: String,
+    _ columns: [String]
+  ) -> Statement {
+    "json_populate_recordset(NULL::tender.\(sql: table), \(rows)) r"
   }
 
   /// Checks the server and the tables' version.

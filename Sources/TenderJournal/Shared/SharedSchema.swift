@@ -35,7 +35,7 @@ package enum SharedSchema {
       """,
       """
       CREATE TABLE tender.operation (
-        payment bigint NOT NULL, \(sql: dialect.list(OperationRow.columns)), sum text,
+        payment bigint NOT NULL, \(sql: dialect.list(OperationRow.columns)),
         written timestamptz NOT NULL DEFAULT clock_timestamp(), PRIMARY KEY (payment, sequence)
       )
       """,
@@ -94,10 +94,13 @@ package enum SharedSchema {
     env text COLLATE "C" NOT NULL, provider text COLLATE "C" NOT NULL, reference text COLLATE "C" NOT NULL
     """
 
-  /// Adds the columns that tables of version 2 or later lack.
+  /// Adds the columns that tables of version 2 or later lack, and drops the checksums of operations.
   static let additions =
     StoredTables.all.flatMap { additions($0.columns, to: $0.name) } + laterTables
-    + ["\(sql: StoredTables.claims("tender."))"]
+    + [
+      "\(sql: StoredTables.claims("tender."))",
+      "ALTER TABLE tender.operation DROP COLUMN IF EXISTS sum",
+    ]
 
   static func additions(_ columns: Columns, to table: String) -> [Statement] {
     columns.added.map { name in
@@ -175,7 +178,7 @@ package enum SharedSchema {
     ]
     + [
       ("payment", PaymentRow.columns.names + ["sum", "by", "machine"]),
-      ("operation", OperationRow.columns.names + ["sum", "written"]),
+      ("operation", OperationRow.columns.names + ["written"]),
       ("lease", ["holder", "machine", "by", "fence", "until"]), ("preparation", ["text"]),
     ]
     .map { table, columns in

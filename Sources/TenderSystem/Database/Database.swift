@@ -154,28 +154,6 @@ package final class Database: @unchecked Sendable {
     return FileGuard.real(folder).map { $0 + String(path[slash...]) } ?? path
   }
 
-  /// Refuses a file that holds a table, index, view or trigger that is not among `known`.
-  ///
-  /// Throws `state` (`journal_damaged`) with the name of the first one.
-  package func refuseObjects(otherThan known: Set<String>) throws(Fault) {
-    var foreign: String?
-    try query("SELECT type, name FROM sqlite_schema") { row in
-      guard row.count == 2, let type = row[0].text, let name = row[1].text else { return true }
-      let isOwn =
-        (type == "table" || type == "index")
-        && (known.contains(name) || name.hasPrefix("sqlite_autoindex_")
-          || name.hasPrefix("sqlite_stat"))
-      if !isOwn { foreign = "\(type) \(name.quotedForMessage)" }
-      return isOwn
-    }
-    guard let foreign else { return }
-    throw .state(
-      "journal_damaged",
-      "\(path) holds the \(foreign), which tender did not make",
-      "find out how it got there; restore a copy of the file without it"
-    )
-  }
-
   deinit {
     if turn.leave(), shortensLog { shortenLog() }
     // The statements must end before the connection, so that it can remove the log.

@@ -1,11 +1,11 @@
 private import CLibraries
 import TenderModel
 
-/// The key that a fleet shares. It seals what `confirm` needs of a held payment, and is never in the
-/// database.
+/// The key that seals what `confirm` needs of a held payment: of a state folder (`journal.key`), or of the file that
+/// the machines of a shared journal have. It is never in the database.
 ///
 /// Texts are sealed with libsodium's `crypto_secretbox`, with a key derived (BLAKE2b) from the file's bytes.
-package struct FleetKey: Sendable {
+package struct JournalKey: Sendable {
   /// The minimum size of a key file, in bytes.
   package static let least = 32
 
@@ -38,7 +38,7 @@ package struct FleetKey: Sendable {
     return derived
   }
 
-  /// Returns whether a text was sealed with some fleet's key.
+  /// Returns whether a text was sealed with any key of this kind.
   static func isSealed(_ text: String) -> Bool { text.hasPrefix(mark) }
 
   /// Seals a text. The same text gives a different result each time.
@@ -53,5 +53,39 @@ package struct FleetKey: Sendable {
       let bytes = Base64.decode(String(parts[1]))
     else { return nil }
     return SecretBox.open(bytes, under: sealing)
+  }
+}
+
+/// A text sealed with a 32-byte key: libsodium's `crypto_secretbox` after its nonce.
+enum SecretBox {
+  private static let nonceSize = 24
+  private static let tagSize = 16
+
+  /// Seals a text. The same text gives a different box each time.
+  static func seal(_ text: String, under key: SharedSecret) -> [UInt8]? {
+    var nonce = [UInt8](repeating: 0, count: nonceSize)
+    unsafe randombytes_buf(&nonce, nonce.count)
+    var plain = Array(text.utf8)
+    defer { plain.wipe() }
+    var box = [UInt8](repeating: 0, count: plain.count + tagSize)
+    let status = unsafe key.secret.withBytes { key -> Int32 in
+      guard let key = unsafe key.bindMemory(to: UInt8.self).baseAddress else { return -1 }
+      return unsafe crypto_secretbox_easy(&box, plain, UInt64(plain.count), nonce, key)
+    }
+    return status == 0 ? nonce + box : nil
+  }
+
+  /// Opens a box; nil if it was sealed with another key.
+  static func open(_ bytes: [UInt8], under key: SharedSecret) -> String? {
+    guard bytes.count >= nonceSize + tagSize else { return nil }
+    let nonce = Array(bytes.prefix(nonceSize))
+    let box = Array(bytes.dropFirst(nonceSize))
+    var plain = [UInt8](repeating: 0, count: box.count - tagSize)
+    defer { plain.wipe() }
+    let status = unsafe key.secret.withBytes { key -> Int32 in
+      guard let key = unsafe key.bindMemory(to: UInt8.self).baseAddress else { return -1 }
+      return unsafe crypto_secretbox_open_easy(&plain, box, UInt64(box.count), nonce, key)
+    }
+    return status == 0 ? String(decoding: plain, as: UTF8.self) : nil
   }
 }
