@@ -50,20 +50,35 @@ package enum Base64 {
 
   // Takes an array: other modules would call a generic function unspecialized, at thirty times the cost.
   private static func encode(_ bytes: [UInt8], alphabet: [UInt8], padding: Bool) -> String {
-    var text: [UInt8] = []
-    text.reserveCapacity((bytes.count + 2) / 3 * 4)
-    var (bits, count): (UInt32, UInt32) = (0, 0)
-    for byte in bytes {
-      bits = bits << 8 | UInt32(byte)
-      count += 8
-      while count >= 6 {
-        count -= 6
-        text.append(alphabet[Int(bits >> count & 63)])
+    let size = padding ? (bytes.count + 2) / 3 * 4 : (bytes.count * 4 + 2) / 3
+    return unsafe String(unsafeUninitializedCapacity: size) { text in
+      let whole = bytes.count / 3
+      unsafe bytes.withUnsafeBufferPointer { bytes in
+        unsafe alphabet.withUnsafeBufferPointer { letters in
+          for group in 0..<whole {
+            let (start, place) = (group * 3, group * 4)
+            let (one, two) = unsafe (Int(bytes[start]), Int(bytes[start + 1]))
+            let bits = unsafe one << 16 | two << 8 | Int(bytes[start + 2])
+            unsafe text[place] = letters[bits >> 18]
+            unsafe text[place + 1] = letters[bits >> 12 & 63]
+            unsafe text[place + 2] = letters[bits >> 6 & 63]
+            unsafe text[place + 3] = letters[bits & 63]
+          }
+        }
       }
+      if whole * 3 < bytes.count {
+        let start = whole * 3
+        func byte(_ place: Int) -> Int { place < bytes.count ? Int(bytes[place]) : 0 }
+        let bits = byte(start) << 16 | byte(start + 1) << 8 | byte(start + 2)
+        let place = start / 3 * 4
+        for letter in place..<min(place + 4, size) {
+          let isEmpty = letter - place > bytes.count - start
+          let value = bits >> (18 - 6 * (letter - place)) & 63
+          unsafe text[letter] = isEmpty ? UInt8(ascii: "=") : alphabet[value]
+        }
+      }
+      return size
     }
-    if count > 0 { text.append(alphabet[Int(bits << (6 - count) & 63)]) }
-    while padding, text.count % 4 != 0 { text.append(UInt8(ascii: "=")) }
-    return String(decoding: text, as: UTF8.self)
   }
 
   private static func decode(_ text: [UInt8], values: [UInt8], padded: Bool) -> [UInt8]? {
@@ -72,19 +87,40 @@ package enum Base64 {
       for _ in 0..<2 where letters.last == UInt8(ascii: "=") { letters.removeLast() }
     }
     guard letters.count % 4 != 1 else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(letters.count * 3 / 4)
-    var (bits, count): (UInt32, UInt32) = (0, 0)
-    for letter in letters {
-      let value = values[Int(letter)]
-      guard value < 64 else { return nil }
-      bits = bits << 6 | UInt32(value)
-      count += 6
-      guard count >= 8 else { continue }
-      count -= 8
-      bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+    var bits: UInt32 = 0
+    var (count, isValid) = (0, true)
+    let whole = letters.count / 4 * 4
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: letters.count * 3 / 4) { bytes, place in
+      unsafe text.withUnsafeBufferPointer { text in
+        unsafe values.withUnsafeBufferPointer { values in
+          var all: UInt8 = 0
+          for start in stride(from: 0, to: whole, by: 4) {
+            let first = unsafe values[Int(text[start])]
+            let second = unsafe values[Int(text[start + 1])]
+            let third = unsafe values[Int(text[start + 2])]
+            let last = unsafe values[Int(text[start + 3])]
+            all |= first | second | third | last
+            unsafe bytes[place] = first << 2 | second >> 4
+            unsafe bytes[place + 1] = second << 4 | third >> 2
+            unsafe bytes[place + 2] = third << 6 | last
+            place += 3
+          }
+          // Only the value of another letter has the upper bits.
+          isValid = all < 64
+        }
+      }
+      for letter in letters[whole...] {
+        let value = values[Int(letter)]
+        if value == 0xff { isValid = false }
+        bits = bits << 6 | UInt32(value & 63)
+        count += 6
+        guard count >= 8 else { continue }
+        count -= 8
+        unsafe bytes[place] = UInt8(truncatingIfNeeded: bits >> UInt32(count))
+        place += 1
+      }
     }
     // Unused bits must be zero, or two texts would decode to the same bytes.
-    return bits & (1 << count - 1) == 0 ? bytes : nil
+    return isValid && bits & (1 << UInt32(count) - 1) == 0 ? bytes : nil
   }
 }
