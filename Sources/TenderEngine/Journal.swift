@@ -127,8 +127,6 @@ package protocol Journal: Sendable {
   /// The reason why no mark can be written; nil if it can. Without a mark, the loss of the whole journal is
   /// not noticed.
   var markProblem: String? { get }
-  /// Erases data from the files whose erasing was postponed.
-  func finishErasing() throws(Fault)
   /// Writes a payment of another journal, with its history; false if it is already here.
   ///
   /// The attempts of one reference may come one by one. Throws `conflict` if another payment has its place.
@@ -208,8 +206,6 @@ extension Journal {
   package var copyWarning: Fault? { nil }
 
   package var markProblem: String? { nil }
-
-  package func finishErasing() throws(Fault) {}
 
   package func backUp(to path: String) throws(Fault) { throw .unsupported("copied") }
 

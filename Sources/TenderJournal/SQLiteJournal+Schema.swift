@@ -47,7 +47,8 @@ extension SQLiteJournal {
       try sealAnew(OldSeals.read(seals))
       try database.execute("PRAGMA user_version = \(Self.version)")
     }
-    eraseSoon()
+    // It does not fail if a reader delays this.
+    try? erase()
   }
 
   /// The file of the keys of version 0.2.0. An upgrade erases it.

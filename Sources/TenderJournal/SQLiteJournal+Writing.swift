@@ -35,7 +35,6 @@ extension SQLiteJournal {
       let made = try write(of: payment, over: before, terms) { [line($0, sequence, note)] }
       return (made, try perform(made))
     }
-    if made.endsHold { eraseSoon() }
     return payment.written(by: made, row)
   }
 
@@ -67,8 +66,6 @@ extension SQLiteJournal {
   /// Makes a write in the open transaction. Returns the payment's row.
   private func perform(_ write: Write) throws(Fault) -> Int {
     if let refusal = try refusal(of: write) { throw refusal }
-    // If this file cannot be created, only the erasure after the commit is left.
-    if write.endsHold { try? PlainFile.touch(unfinished) }
     var row = write.payment.row
     if let before = write.before {
       try update("payment", write.values.changes(from: before.row), where: "row = \(row)")

@@ -18,10 +18,8 @@ package final class SQLiteJournal: TableJournal, @unchecked Sendable {
   let mark: HighWaterMark?
   package let by: String
   let locks: LockFile
-  /// Whether many threads of the process write. Then they share a connection and its commits, and the caller decides
-  /// when erased bytes must be gone.
+  /// Whether many threads of the process write. Then they share a connection and its commits.
   let sharesWork: Bool
-  var mustEraseLater = false
   /// The opened database file. Another file at its path is another journal.
   let file: PlainFile.Identity?
   package private(set) var isOutside = false
@@ -138,21 +136,6 @@ package final class SQLiteJournal: TableJournal, @unchecked Sendable {
   /// The empty file that requests the process of a reference to stop.
   private func stop(_ key: ReferenceKey) -> String {
     folder + "/stop-" + String(LockFile.position(of: key.description), radix: 16)
-  }
-
-  /// Erases deleted secrets from the files, or leaves that to `finishErasing`.
-  func eraseSoon() {
-    // Another process may have finished its erasure meanwhile.
-    try? PlainFile.touch(unfinished)
-    mustEraseLater = true
-    // The state is already written. It does not fail if a reader delays the erasure of old bytes.
-    if !sharesWork { try? finishErasing() }
-  }
-
-  package func finishErasing() throws(Fault) {
-    guard mustEraseLater else { return }
-    try erase()
-    mustEraseLater = false
   }
 
   /// Erases deleted bytes from the write-ahead log: it is written to the database file, where `secure_delete`

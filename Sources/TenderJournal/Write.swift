@@ -63,14 +63,6 @@ package struct Write {
     return (isMoved ? had : had.subtracting(terms)).sorted()
   }
 
-  /// Whether it deletes what a hold needed to be confirmed.
-  var endsHold: Bool {
-    (unprepared + prepared.keys).contains { sequence in
-      payment[sequence]?.kind == .authorize
-        && before?.prepared[sequence].map { JournalKey.isSealed($0.text) } == true
-    }
-  }
-
   /// Returns what the database has after the write, at an uptime.
   func known(at uptime: Int) -> Known {
     var prepared = before?.prepared ?? [:]

@@ -23,24 +23,12 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
   private var isClosed = false
   /// The number of threads that have not ended.
   private var running = 0
-  private let makeWork: @Sendable () -> Work
-
-  /// A thread's functions: for a job, and for a moment without a job.
-  package struct Work {
-    package var perform: (Job) -> Answer
-    package var rest: () -> Void
-
-    /// Creates the functions: `perform` for each job, `rest` when there is none.
-    package init(perform: @escaping (Job) -> Answer, rest: @escaping () -> Void = {}) {
-      self.perform = perform
-      self.rest = rest
-    }
-  }
+  private let makeWork: @Sendable () -> (Job) -> Answer
 
   /// Starts that many threads, and calls `makeWork` once on each of them.
   ///
   /// Nil if the system has no thread left.
-  package init?(count: Int, makeWork: @escaping @Sendable () -> Work) {
+  package init?(count: Int, makeWork: @escaping @Sendable () -> (Job) -> Answer) {
     self.makeWork = makeWork
     (submission, completion) = (ThreadCondition(of: lock), ThreadCondition(of: lock))
     let started = (0..<count).count { _ in DetachedThread.begin { [self] in work() } }
@@ -75,11 +63,10 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
 
   /// Performs jobs until there are no more. The resources of the work are released when this returns.
   private func performAll() {
-    let work = makeWork()
+    let perform = makeWork()
     while true {
-      if lock.locked({ begun == jobs.count }) { work.rest() }
       guard let next = lock.locked(nextJob) else { return }
-      let answer = work.perform(next.job)
+      let answer = perform(next.job)
       lock.locked {
         answers[next.number] = answer
         completion.wakeOne()

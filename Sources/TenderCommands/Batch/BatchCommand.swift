@@ -126,7 +126,7 @@ struct BatchCommand: CommandWork {
     guard let workers = Workers(count: jobs, makeWork: worker.work) else {
       throw Fault(.internal, code: "internal", "no thread can be started")
     }
-    // All erasing finishes before the final message.
+    // All threads end before the final message.
     defer { workers.finish() }
     output.keepsState = true
     let start = composition.clock.uptime

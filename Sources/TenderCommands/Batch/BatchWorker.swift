@@ -64,9 +64,8 @@ struct BatchWorker: Sendable {
   let turns = Turns()
 
   /// Creates the work of one thread: open files, connections, and memory for one line's secrets.
-  func work() -> Workers<Job, Answer>.Work {
+  func work() -> (Job) -> Answer {
     let parts = SharedParts(common: common, batch: self)
-    var count = 0
     let redactor = Redactor()
     let signals = signals.forOtherThread()
     let clock = SystemClock(interruption: NeverInterrupted())
@@ -77,15 +76,12 @@ struct BatchWorker: Sendable {
       let start = clock.uptime
       redactor.forget()
       var answer = run(job, parts, redactor, signals)
-      count += 1
-      // Deleted secrets are erased after some lines, and when no line waits.
-      if count % 16 == 0 { parts.finishErasing() }
       answer.milliseconds = standing == nil ? clock.uptime - start : 0
       answer.keys = job.keys
       answer.writes = (try? job.content.get())?.writes ?? false
       return answer
     }
-    return .init(perform: perform, rest: parts.finishErasing)
+    return perform
   }
 
   private func run(

@@ -282,11 +282,11 @@ struct LookUpCommands: CommandWork {
           sharing: parts
         )
         let commands = LookUpCommands(composition: composition)
-        return .init { job in commands.answer(job, asked) }
+        return { job in commands.answer(job, asked) }
       } catch {
         let record = Records(command: invocation.command.name, now: 0).record(error)
         let answer = Answer(record: record, fault: error)
-        return .init { _ in answer }
+        return { _ in answer }
       }
     }
   }

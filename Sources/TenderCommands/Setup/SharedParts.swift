@@ -60,9 +60,6 @@ final class SharedParts {
 
   /// Stores the time by which waits for simulated providers have moved their clock.
   func keepTime() { for simulator in simulators.values { try? simulator.keepTime() } }
-
-  /// Erases deleted secrets from the journals' files.
-  func finishErasing() { for journal in journals.values { try? journal.finishErasing() } }
 }
 
 /// Parts that all threads of a process share, one of each type, such as access tokens.
