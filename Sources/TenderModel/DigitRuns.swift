@@ -12,7 +12,7 @@ enum DigitRuns {
   /// Returns the ranges of card numbers that consist of whole groups of digits: times and UUIDs are left as they
   /// are. Some ranges can overlap.
   static func cardNumbers(in bytes: [UInt8]) -> [Range<Int>] {
-    guard bytes.count(where: isDigit) >= 13 else { return [] }
+    guard mayHold(bytes) else { return [] }
     var found: [Range<Int>] = []
     // The digits of one run, their places, and the numbers of those that begin a group.
     var (digits, places, groups): ([UInt8], [Int], [Int]) = ([], [], [])
@@ -57,9 +57,23 @@ enum DigitRuns {
     return isUUID ? end : nil
   }
 
+  /// Returns whether so many digits are anywhere with only separators between. Nearly no text has them.
+  private static func mayHold(_ bytes: [UInt8]) -> Bool {
+    var digits = 0
+    return bytes.contains { byte in
+      if isDigit(byte) { digits += 1 } else if !isSeparator(byte) { digits = 0 }
+      return digits == 13
+    }
+  }
+
   /// Returns whether a byte separates the groups of a card number, as people, forms and pages write it. The
   /// characters beyond ASCII do, such as a space that does not break.
   private static func isSeparator(_ byte: UInt8) -> Bool {
-    byte >= 0x80 || " -./_\t".utf8.contains(byte)
+    switch byte {
+    case UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "/"),
+      UInt8(ascii: "_"), 9, 0x80...:
+      true
+    default: false
+    }
   }
 }

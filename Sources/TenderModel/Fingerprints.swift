@@ -54,7 +54,7 @@ struct Fingerprints: Sendable {
       print.add(small)
     }
     guard print.count >= Self.window, !known.contains(print) else { return false }
-    let slot = Self.slot(first)
+    let slot = slot(first)
     sieve[slot >> 6] |= 1 << UInt64(slot & 63)
     known.insert(print, at: known.firstIndex { $0.count < print.count } ?? known.endIndex)
     return true
@@ -77,11 +77,8 @@ struct Fingerprints: Sendable {
     var (first, last) = (UInt32(0), nil as Print?)
     for (index, byte) in bytes.enumerated() {
       first = first << 8 | UInt32(Self.small(byte))
-      let slot = Self.slot(first)
       let start = index - Self.sieved + 1
-      guard sieve[slot >> 6] & 1 << UInt64(slot & 63) != 0, start >= 0,
-        start + Self.window <= bytes.count
-      else { continue }
+      guard mayBegin(with: first), start >= 0, start + Self.window <= bytes.count else { continue }
       let key = Self.print(of: bytes[start..<(start + Self.window)]).value
       let match = known.first { print in
         print.key == key && start + print.count <= bytes.count
@@ -94,8 +91,24 @@ struct Fingerprints: Sendable {
     return found
   }
 
+  /// Returns whether a secret may begin among the letters and digits of a text, whatever separates them. False
+  /// is certain.
+  func mayBegin(inCodesOf bytes: [UInt8]) -> Bool {
+    var first: UInt32 = 0
+    return bytes.contains { byte in
+      guard DigitRuns.isLetter(byte) || DigitRuns.isDigit(byte) else { return false }
+      first = first << 8 | UInt32(Self.small(byte))
+      return mayBegin(with: first)
+    }
+  }
+
+  private func mayBegin(with first: UInt32) -> Bool {
+    let slot = slot(first)
+    return sieve[slot >> 6] & 1 << UInt64(slot & 63) != 0
+  }
+
   /// A hash of the first bytes: the place of a bit of the sieve.
-  private static func slot(_ first: UInt32) -> Int { Int((first &* factor) >> 16) }
+  private func slot(_ first: UInt32) -> Int { Int((first &* Self.factor) >> 16) }
 
   private static func print(of bytes: some Sequence<UInt8>) -> Print {
     var print = Print()

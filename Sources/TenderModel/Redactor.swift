@@ -42,10 +42,15 @@ package final class Redactor: Sendable {
       }
       guard unsafe known.secrets.insert(bytes) else { return }
       var form = unsafe Array(bytes)
-      known.secrets.insert(
-        form.lazy.flatMap { "\"\\".utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
-      )
-      for offset in 0..<3 { known.secrets.insert(Base64.letters(of: form, behind: offset)) }
+      let isEscaped = { (byte: UInt8) in byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") }
+      if form.contains(where: isEscaped) {
+        known.secrets.insert(form.lazy.flatMap { isEscaped($0) ? [UInt8(ascii: "\\"), $0] : [$0] })
+      }
+      for offset in 0..<3 {
+        var letters = Base64.letters(of: form, behind: offset)
+        known.secrets.insert(letters)
+        letters.wipe()
+      }
       form.wipe()
     }
   }
@@ -207,7 +212,8 @@ extension Redactor {
   ) -> [Range<Int>] {
     guard !known.isEmpty else { return [] }
     let asIs = plain.isChanged ? known.places(in: bytes) : []
-    let codes = plain.codes.map { codes in known.places(in: codes.bytes).map(codes.place) }
+    let isApart = known.mayBegin(inCodesOf: plain.bytes)
+    let codes = (isApart ? plain.codes : nil).map { known.places(in: $0.bytes).map($0.place) }
     let found = asIs + known.places(in: plain.bytes).map(plain.place) + (codes ?? [])
     // A number may begin within a security code before it, whose rest would be shown.
     return found.map { range in

@@ -201,7 +201,8 @@ import Toro
   }
 
   @Test(arguments: [
-    ("silence-after*1", Int32(0)), ("close-after*1", 0), ("close-before*1", 0), ("wrong-exchange*1", 0),
+    ("silence-after*1", Int32(0)), ("close-after*1", 0), ("close-before*1", 0),
+    ("wrong-exchange*1", 0),
     ("http-503*1", 0), ("silence-after", 9), ("garbage", 9), ("declined", 3), ("reject-intp", 9),
   ]) func `cancels once, whatever happens to the answers`(_ fault: String, _ exit: Int32) throws {
     let world = try ToroWorld()

@@ -30,9 +30,9 @@ package enum Base64 {
 
   /// Returns the letters that depend on some bytes alone where so many others are before them. The outer letters
   /// also hold bits of the neighboring text, so they are left out.
-  static func letters(of bytes: [UInt8], behind offset: Int) -> some Sequence<UInt8> {
+  static func letters(of bytes: [UInt8], behind offset: Int) -> [UInt8] {
     let letters = standard
-    return ((offset * 8 + 5) / 6..<(offset + bytes.count) * 8 / 6).lazy.map { place in
+    return ((offset * 8 + 5) / 6..<(offset + bytes.count) * 8 / 6).map { place in
       let bit = place * 6 - offset * 8
       let next = bit / 8 + 1 < bytes.count ? Int(bytes[bit / 8 + 1]) : 0
       return letters[(Int(bytes[bit / 8]) << 8 | next) >> (10 - bit % 8) & 63]

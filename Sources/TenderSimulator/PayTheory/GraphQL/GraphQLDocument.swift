@@ -209,12 +209,6 @@ struct GraphQLReader {
 
 /// Punctuators, names, numbers, and strings with their quote marks (specification, section 2.1).
 private enum GraphQLTokens {
-  private enum Kind {
-    case ignored
-    case punctuator
-    case other
-  }
-
   static func read(_ text: String) -> [String] {
     let bytes = Array(text.utf8)
     var tokens: [String] = []
@@ -222,38 +216,34 @@ private enum GraphQLTokens {
     while index < bytes.count {
       let first = index
       index += 1
-      switch kind(bytes[first]) {
-      case .ignored: continue
-      case .punctuator: break
-      case .other where bytes[first] == 0x23:
-        while index < bytes.count, bytes[index] != 0x0a { index += 1 }
+      switch bytes[first] {
+      case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), 9, UInt8(ascii: ","): continue
+      case UInt8(ascii: "#"):
+        while index < bytes.count, bytes[index] != UInt8(ascii: "\n") { index += 1 }
         continue
-      case .other where bytes[first] == 0x22:
-        while index < bytes.count, bytes[index] != 0x22 {
+      case UInt8(ascii: "\""):
+        while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
           index = min(index + (bytes[index] == UInt8(ascii: "\\") ? 2 : 1), bytes.count)
         }
         index = min(index + 1, bytes.count)
-      case .other: while index < bytes.count, isWord(bytes[index]) { index += 1 }
+      case let byte where isWord(byte):
+        while index < bytes.count, isWord(bytes[index]) { index += 1 }
+      // A punctuator. What is none begins nothing.
+      default: break
       }
       tokens.append(String(decoding: bytes[first..<index], as: UTF8.self))
     }
     return tokens
   }
 
-  private static func kind(_ byte: UInt8) -> Kind {
-    // The characters are numbers, because an initializer for each would be the slowest part of the reading.
-    switch byte {
-    // Space, line ends, tab, comma.
-    case 0x20, 0x0a, 0x0d, 0x09, 0x2c: .ignored
-    // { } ( ) [ ] : ! $
-    case 0x7b, 0x7d, 0x28, 0x29, 0x5b, 0x5d, 0x3a, 0x21, 0x24: .punctuator
-    default: .other
-    }
-  }
-
-  /// Whether a byte continues a name or a number: it is not a mark, quote or comment.
+  /// Whether a byte is of a name or a number.
   private static func isWord(_ byte: UInt8) -> Bool {
-    if case .other = kind(byte) { return byte != 0x22 && byte != 0x23 }
-    return false
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"),
+      UInt8(ascii: "+"), UInt8(ascii: "."):
+      true
+    default: false
+    }
   }
 }
