@@ -231,15 +231,12 @@ import Testing
 
   /// Nothing of a line with a card number is stored, whatever member has it.
   @Test(arguments: [
-    (#""note":"opened""#, #""note":"card 4111 1111 1111 1111""#, "history.0.note"),
-    (#""merchant":""#, #""merchant":"4111111111111111 "#, "stored.merchant"),
-    (#""kind":"charge""#, #""kind":"charge","key":"4111111111111111""#, "operations.0.key"),
-    (#""sequence":1"#, #""sequence":1,"preparation":"4111111111111111""#, "0.preparation"),
-    // The data of a chip.
-    (#""reference":"A""#, #""reference":"5A084111111111111111""#, "reference"),
-    (
-      #""brand":"VISA""#, #""brand":"x 57114111111111111111D25122010000000000""#, "brand"
-    ),
+    (#""note":"opened""#, #""note":"card 4111 1111 1111 1111""#, "history"),
+    (#""merchant":""#, #""merchant":"4111111111111111 "#, "stored"),
+    (#""kind":"charge""#, #""kind":"charge","key":"4111111111111111""#, "operations"),
+    (#""sequence":1"#, #""sequence":1,"preparation":"4111111111111111""#, "stored"),
+    (#""reference":"A""#, #""reference":"4111-1111-1111-1111""#, "reference"),
+    (#""brand":"VISA""#, #""brand":"x 4111111111111111 12/49""#, "result"),
   ])
   func `stores no card number of an imported payment`(
     _ old: String,
@@ -265,7 +262,7 @@ import Testing
     #expect(try binary.run(["journal", "list"] + new).records.map { $0["reference"] } == ["B"])
     for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
       let bytes = try? Data(contentsOf: folder.appending(path: file))
-      for card in ["4111111111111111", "4111 1111 1111 1111"] {
+      for card in ["4111111111111111", "4111 1111 1111 1111", "4111-1111-1111-1111"] {
         #expect(bytes?.range(of: Data(card.utf8)) == nil, "\(file)")
       }
     }
