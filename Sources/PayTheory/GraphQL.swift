@@ -149,10 +149,23 @@ struct GraphQL {
 
   // MARK: Queries, which cannot move money
 
-  /// Returns the transactions with a key's value, newest first, at most `limit`.
+  /// Returns all transactions with a key's value, newest first. `limit` is how many are asked for at first.
+  ///
+  /// Throws `provider_error` if there are more than a list can have. A part of them proves nothing.
   func transactions(_ key: String, _ value: String, limit: Int) throws(Fault) -> [JSONObject] {
-    try search([Condition(key, "EQUAL", value)], TransactionFields.all, limit: limit).found
+    func list(_ limit: Int) throws(Fault) -> (found: [JSONObject], total: Int?) {
+      try search([Condition(key, "EQUAL", value)], TransactionFields.all, limit: limit)
+    }
+    let first = try list(limit)
+    guard limit > 1, let total = first.total, total > first.found.count else { return first.found }
+    let whole = total <= Self.mostTransactions ? try list(total).found : []
+    guard whole.count >= total else {
+      throw .unreadable("\(whole.count) of \(total) transactions with one \(key)")
+    }
+    return whole
   }
+
+  private static let mostTransactions = 1000
 
   func transaction(_ receipt: String) throws(Fault) -> JSONObject? {
     try transactions("transaction_id", receipt, limit: 1).first { Transactions.id($0) == receipt }

@@ -113,11 +113,17 @@ enum Transactions {
   ///
   /// Throws `provider_error` if the member is missing, or is no amount.
   static func refunded(_ transaction: JSONObject) throws(Fault) -> Int {
-    if transaction["refunded_amount"] == .null { return 0 }
-    guard let amount = transaction["refunded_amount"]?.boundedNumber, amount >= 0 else {
+    let said = transaction["refunded_amount"]
+    guard let amount = said == .null ? 0 : said?.boundedNumber, amount >= 0 else {
       throw .unreadable("a payment without its refunded amount")
     }
-    return amount
+    // The status can be newer than the sum.
+    switch status(transaction) {
+    case .refunded where amount == 0: return gross(transaction) ?? 0
+    case .partiallyRefunded where amount == 0:
+      throw .unreadable("a payment that is refunded in part, without the amount")
+    default: return amount
+    }
   }
 
   /// Checks that an answer has all that decides about a refund.

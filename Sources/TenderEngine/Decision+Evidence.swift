@@ -100,6 +100,16 @@ extension Decision {
       // During the late window the operation can still appear at the provider.
       guard policy == .resend, canResend, lost.late == 0 else { return wait(lost.why) }
     }
+    if operation.isAttempt, traits.looksByReference, case .byHand = lost.recovery {
+      guard let seen = evidence.reference else { return .ask(.reference) }
+      // It is not this charge, and can be what became of it.
+      if let found = seen.found, ![.declined, .failed, .expired].contains(found.status) {
+        let why =
+          "\(payment.provider.text) has \(found.id ?? "another payment")"
+          + (found.money.map { " of \($0.text)" } ?? "") + " under its reference"
+        return .refuse(.leftUnknown(payment, operation, why))
+      }
+    }
     // What others did meanwhile can forbid that it is sent again.
     guard lost.isListed, let forbidden = payment.subject(of: sequence).reversalForbidden(request)
     else { return .finish(sequence) }

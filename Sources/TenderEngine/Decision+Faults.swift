@@ -193,7 +193,7 @@ extension Payment {
     conflict(
       code: "refund_needs_name",
       "\(name) already has a refund of "
-        + unnamedRefunds.map(text(of:)).joined(separator: " and of ") + "; nothing was sent",
+        + refundsByAmount.map(text(of:)).joined(separator: " and of ") + "; nothing was sent",
       hint: "for a further refund: tender refund \(shellLookUp) --amount "
         + "\(request.amount?.decimalText ?? "AMOUNT") --refund-reference NAME"
     )
@@ -210,7 +210,7 @@ extension Payment {
       }
     let amount = request.amount.map { " --amount \($0.decimalText)" } ?? ""
     // A further refund by amount has a name.
-    let isFurther = request.amount != nil && !unnamedRefunds.isEmpty
+    let isFurther = request.amount != nil && !refundsByAmount.isEmpty
     let name =
       request.name.map { " " + $0.text.shellOption("refund-reference") }
       ?? (isFurther ? " --refund-reference NAME" : "")
@@ -344,7 +344,7 @@ extension Payment {
   }
 
   /// The last charge that a look showed beside the current attempt, and that still has its money.
-  private var surplus: Operation? {
+  package var surplus: Operation? {
     operations.last { operation in
       guard operation.isSurplus, operation.state.mayHaveMoney else { return false }
       let back = operations.filter { $0.parent == operation.sequence && $0.hasEffect }
@@ -373,9 +373,12 @@ extension Payment {
       + (id.map { "; to refund it: tender refund \($0.shellOperand)" } ?? "")
   }
 
-  /// The active refunds that have an amount and no name.
-  package var unnamedRefunds: [Operation] {
-    reversals.filter { $0.isAlive && $0.name == nil && !$0.isRest && $0.source == nil }
+  /// The active refunds of an amount, behind which a further one needs a name.
+  package var refundsByAmount: [Operation] {
+    reversals.filter { refund in
+      refund.isAlive && !refund.isRest && refund.source == nil && refund.link == nil
+        && refund.state != .prepared
+    }
   }
 
   /// The amount of an operation, with its currency.

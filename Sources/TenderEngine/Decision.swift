@@ -273,7 +273,7 @@ extension Decision {
     let amount = request.amount?.minorUnits ?? state.leftToRefund
     if let excess = payment.refundExceeds(amount) { return .refuse(excess) }
     let isFurther = request.amount != nil && request.name == nil && !request.isFurtherApproved
-    if isFurther, alive.contains(where: { $0.name == nil && !$0.isRest }) {
+    if isFurther, !payment.refundsByAmount.isEmpty {
       return .refuse(payment.refundNeedsName(request))
     }
     var draft = Operation(.refund, amount: amount, at: now)

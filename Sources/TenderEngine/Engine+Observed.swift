@@ -228,9 +228,10 @@ private struct Fold {
   mutating func addRefunds() throws(Fault) {
     // Refunds of an attempt that ended without money are those of its surplus charge.
     guard payment.state.isCaptured else { return }
-    if outcome.refunds.contains(where: { !$0.isVoid }) { try dropUnnamed() }
     let byID = outcome.refunds.isEmpty ? [:] : known.reversalsByID
-    for refund in outcome.refunds {
+    var listed: Set<String> = []
+    // A list can have an entry twice.
+    for refund in outcome.refunds where listed.insert(refund.id).inserted {
       if let own = byID[refund.id] {
         if let amount = refund.amount, amount != own.effectiveAmount, own.source != nil,
           own.state.name == .succeeded
@@ -257,6 +258,7 @@ private struct Fold {
         try explain(amount, refund)
       }
     }
+    try dropUnnamed()
     // Sums that 0.2.0 recorded without operations become operations.
     if let sum = isVoidedWhole ? payment.state.captured : sum { try addRest(of: sum) }
   }
@@ -290,12 +292,17 @@ private struct Fold {
     if extra > 0, unknown.isEmpty || !isVoided { try explain(extra, nil) }
   }
 
-  /// Takes back refunds that are known by their sum alone, because a list names each of them.
+  /// Takes back refunds that are known by their sum alone, as far as entries of the list that are new here are more
+  /// exact. A list without such entries is an older one.
   private mutating func dropUnnamed() throws(Fault) {
+    var added = payment.reversals.filter { known[$0.sequence] == nil && $0.id != nil }
+      .reduce(0) { $0 + $1.effectiveAmount }
     for unnamed in known.reversals
     where unnamed.source != nil && unnamed.id == nil && unnamed.kind == .refund
-      && unnamed.state.name == .succeeded
+      && payment[unnamed.sequence]?.id == nil && unnamed.state.name == .succeeded
+      && unnamed.effectiveAmount <= added
     {
+      added -= unnamed.effectiveAmount
       try payment.move(unnamed.sequence, .observe, to: .returned, at: now)
     }
   }
@@ -333,8 +340,9 @@ private struct Fold {
       case .prepared, .waiting, .declined, .cancelled, .expired, .returned: false
       }
     }
-    // A failed one had provably no effect, before an unknown one is explained.
-    guard let own = alike.first(where: \.isUnknown) ?? alike.first else {
+    // One that is known to be made has its entry before an unknown one, and that before one that had no effect.
+    let made = alike.first { !$0.isUnknown && $0.state.name != .failed }
+    guard let own = made ?? alike.first(where: \.isUnknown) ?? alike.first else {
       _ = found(isVoid ? .void : .refund, amount, id: refund?.id, state, result)
       return
     }

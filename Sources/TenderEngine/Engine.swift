@@ -142,7 +142,8 @@ package struct Engine {
       "what \(payment.reference.quotedForMessage) needs is sealed under a key that is not here"
         + (payment.writer.map { ", by \($0)" } ?? "") + "; nothing was sent",
       hint:
-        "both machines need one key in TENDER_JOURNAL_KEY_FILE; tender doctor names each machine's"
+        "put the key back: journal.key in the state folder, or journal.seals for a hold of version 0.2.0; "
+        + "machines that share a journal need one key in TENDER_JOURNAL_KEY_FILE"
     )
   }
 

@@ -187,7 +187,7 @@ package struct PaymentState: Sendable, Hashable {
     }
     refunding = min(pending.minorUnits, captured - refunded)
     elsewhere = unnamed + (parts + pending).filter { $0.source != nil }.minorUnits
-    if elsewhere > 0 { warn("the provider says that more was refunded than this journal knows") }
+    if elsewhere > 0 { warn("a refund was made at the provider and not by this journal") }
   }
 
   /// Adds an attempt that is a refund. Its money goes to the payer, and nothing is captured.

@@ -148,7 +148,7 @@ extension Payment {
     let stuck = operations.filter { operation in
       operation.state.name == .processing
         || operation.state == .waiting(nil) && operation.kind == .authorize
-          && operation.preparation == nil && !operation.isSealed
+          && operation.preparation == nil
     }
     let candidates = open.isEmpty ? stuck : open
     if let chosen, let operation = candidates.first(where: { $0.sequence == chosen }) {

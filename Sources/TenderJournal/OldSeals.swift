@@ -6,6 +6,9 @@ enum OldSeals {
   private static let nameSize = 16
   private static let keySize = 32
 
+  /// Returns whether version 0.2.0 sealed a text.
+  static func isSealed(_ text: String) -> Bool { text.hasPrefix("sealed:") }
+
   /// The keys in the file; empty if it is missing.
   static func read(_ path: String) -> [UInt8] { PlainFile.read(path, limit: 1 << 24) ?? [] }
 

@@ -92,6 +92,25 @@ package enum PaymentRow {
     return read.payment.with(list, read.observed)
   }
 
+  /// Returns the payment of a row whose money a command may move.
+  ///
+  /// Throws `state` if its operations took less than the row says: one of them is damaged or lost, and the reference
+  /// would be charged again.
+  package static func whole(_ payment: Payment, _ row: Row) throws(Fault) -> Payment {
+    let state = payment.state
+    guard payment.attempt != nil, row.number("captured") ?? 0 <= state.captured,
+      row.number("is_unknown") ?? 0 == 0 || state.isUnknown
+    else {
+      throw .state(
+        "state_unusable",
+        "the operations of \(payment.reference.quotedForMessage) in the journal are not those of its amounts: "
+          + "the file is damaged; nothing was sent",
+        "see: tender journal verify; then restore a backup of the journal"
+      )
+    }
+    return payment
+  }
+
   /// Returns a payment as JSON for another journal, without its secrets.
   package static func object(_ payment: Payment) -> JSONObject {
     var object = table.row(Source(payment, isComputed: false)).json(given)

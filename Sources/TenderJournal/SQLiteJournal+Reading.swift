@@ -63,13 +63,15 @@ extension SQLiteJournal {
   private static let operationsOfPayment =
     OperationRow.select.sqlite + " WHERE o.payment = ? ORDER BY o.sequence"
 
-  /// Returns the payment of a row with its preparations unsealed, without those whose key is gone.
+  /// Returns the payment of a row with its preparations unsealed. Those whose key is not here stay sealed.
   func payment(_ row: Row) throws(Fault) -> Payment {
     let stored = try PaymentRow.payment(row, try operations(of: row.number("row") ?? 0))
     return stored.with(
       stored.operations.map { operation in
         var operation = operation
-        operation.preparation = operation.preparation.flatMap { opened($0.stored) }
+        guard let prepared = operation.preparation else { return operation }
+        operation.preparation = opened(prepared.stored)
+        operation.isSealed = operation.preparation == nil
         return operation
       }
     )
@@ -94,7 +96,8 @@ extension SQLiteJournal {
         AND provider = \(key.provider.text) AND env = \(key.env.rawValue)
         """
       )
-      return try number.flatMap { row throws(Fault) in try payment(row: row) }
+      guard let number, let row = try row("a.row = \(number)") else { return nil }
+      return try PaymentRow.whole(payment(row), row)
     }
   }
 

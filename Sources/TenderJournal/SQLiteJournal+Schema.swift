@@ -54,7 +54,21 @@ extension SQLiteJournal {
   /// The file of the keys of version 0.2.0. An upgrade erases it.
   var seals: String { folder + "/journal.seals" }
 
-  /// Seals the preparations of version 0.2.0 under the journal's key. Those whose own key is gone are deleted.
+  /// Whether preparations of version 0.2.0 wait for their keys, which are in `journal.seals`.
+  var waitsForSeals: Bool {
+    get throws(Fault) {
+      try number("SELECT count(*) FROM preparation WHERE text LIKE 'sealed:%'") ?? 0 > 0
+    }
+  }
+
+  /// Takes up the keys of version 0.2.0 that were not there at the upgrade.
+  func takeUpSeals() throws(Fault) {
+    guard Environment.exists(seals), try waitsForSeals else { return }
+    try database.transaction { () throws(Fault) in try sealAnew(OldSeals.read(seals)) }
+    try? erase()
+  }
+
+  /// Seals the preparations of version 0.2.0 under the journal's key. Those whose own key is not there stay.
   private func sealAnew(_ keys: [UInt8]) throws(Fault) {
     var keys = keys
     defer { keys.wipe() }
@@ -63,8 +77,6 @@ extension SQLiteJournal {
       if let secret = OldSeals.open(text, keys) {
         let sealed = try sealed(.secret(secret))
         try run("UPDATE preparation SET text = \(sealed) WHERE row = \(number)")
-      } else {
-        try run("DELETE FROM preparation WHERE row = \(number)")
       }
     }
   }

@@ -91,6 +91,7 @@ package final class SQLiteJournal: TableJournal, @unchecked Sendable {
     WaitingOutcome.addAll(at: folder + "/journal.aside", of: name, to: self)
     // An earlier process ended before the deleted bytes were erased.
     if Environment.exists(unfinished) { try? erase() }
+    try takeUpSeals()
     // Without this, the next command would read the long log of a batch, and sync it.
     database.shortensLog = sharesWork
   }
@@ -148,7 +149,8 @@ package final class SQLiteJournal: TableJournal, @unchecked Sendable {
     let database = try Database(path: folder + "/journal.db", busyTimeout: 100)
     for _ in 0..<(sharesWork ? 30 : 3) {
       guard try database.first("PRAGMA wal_checkpoint(TRUNCATE)")?.first != .integer(0) else {
-        for path in [seals, unfinished] { PlainFile.remove(path) }
+        PlainFile.remove(unfinished)
+        if try !waitsForSeals { PlainFile.remove(seals) }
         return
       }
     }

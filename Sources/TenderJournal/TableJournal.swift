@@ -99,6 +99,7 @@ extension TableJournal {
 
   /// Returns a preparation from its stored text; nil if its key is not on this machine.
   func opened(_ stored: String) -> Operation.Preparation? {
+    if OldSeals.isSealed(stored) { return nil }
     guard JournalKey.isSealed(stored) else { return Operation.Preparation(stored: stored) }
     return key?.open(stored).map(Operation.Preparation.init(stored:))
   }

@@ -94,12 +94,24 @@ struct Fingerprints: Sendable {
   /// Returns whether a secret may begin among the letters and digits of a text, whatever separates them. False
   /// is certain.
   func mayBegin(inCodesOf bytes: [UInt8]) -> Bool {
-    var first: UInt32 = 0
-    return bytes.contains { byte in
-      guard DigitRuns.isLetter(byte) || DigitRuns.isDigit(byte) else { return false }
-      first = first << 8 | UInt32(Self.small(byte))
-      return mayBegin(with: first)
-    }
+    var starts = Starts()
+    return bytes.contains { mayBegin(with: $0, &starts) }
+  }
+
+  /// The last bytes of a text, all of them and its letters and digits alone.
+  struct Starts {
+    fileprivate var (bytes, codes): (UInt32, UInt32) = (0, 0)
+  }
+
+  /// Returns whether a secret may begin with the last bytes of a text, to which one is added.
+  func mayBegin(with byte: UInt8, _ starts: inout Starts) -> Bool {
+    guard !known.isEmpty else { return false }
+    let small = UInt32(Self.small(byte))
+    starts.bytes = starts.bytes << 8 | small
+    if mayBegin(with: starts.bytes) { return true }
+    guard DigitRuns.isLetter(byte) || DigitRuns.isDigit(byte) else { return false }
+    starts.codes = starts.codes << 8 | small
+    return mayBegin(with: starts.codes)
   }
 
   private func mayBegin(with first: UInt32) -> Bool {

@@ -9,22 +9,60 @@ extension Redactor {
   private static let names = namesOfSecrets.map { Array($0.utf8.filter(DigitRuns.isLetter)) }
 
   /// Returns whether a member of an object has the name of a secret.
-  static func isNameOfSecret(_ name: String) -> Bool { isName(Array(name.utf8)[...]) }
+  static func isNameOfSecret(_ name: String) -> Bool {
+    let bytes = Array(name.utf8)
+    return isName(bytes.count, in: bytes)
+  }
 
-  /// Returns whether some bytes end with the name of a secret.
-  private static func isName(_ bytes: ArraySlice<UInt8>) -> Bool {
-    // A word with one more letter than the longest name is another one.
-    let word = bytes.suffix(20).reversed().prefix(while: isOfName).filter {
-      !"_-".utf8.contains($0)
-    }
-    return names.contains { name in
-      name.count == word.count && zip(name.reversed(), word).allSatisfy { $0 == $1 | 0x20 }
+  /// Returns whether the name of a secret ends before a place.
+  private static func isName<Bytes: RandomAccessCollection<UInt8>>(
+    _ end: Int,
+    in bytes: Bytes
+  ) -> Bool where Bytes.Index == Int {
+    names.contains { name in
+      var place = end
+      /// Returns the letter or digit before the place, and moves there; nil at the beginning of the word.
+      func before() -> UInt8? {
+        while place > 0 {
+          place -= 1
+          guard isOfName(bytes[place]) else { return nil }
+          if !isDash(bytes[place]) { return bytes[place] }
+        }
+        return nil
+      }
+      for letter in name.reversed() {
+        guard before().map({ $0 | 0x20 }) == letter else { return false }
+      }
+      return before() == nil
     }
   }
 
+  private static func isDash(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+  }
+
+  /// Returns whether the sign at a place comes after the name of a secret, with quotes and gaps between.
+  static func isNamed<Bytes: RandomAccessCollection<UInt8>>(
+    _ place: Int,
+    in bytes: Bytes
+  ) -> Bool where Bytes.Index == Int {
+    var end = place
+    while end > 0, place - end < 64, isQuote(bytes[end - 1]) || isGap(bytes[end - 1]) { end -= 1 }
+    return isName(end, in: bytes)
+  }
+
+  /// Returns whether the space at a place comes after the word `Bearer`.
+  static func isBearer<Bytes: RandomAccessCollection<UInt8>>(
+    _ place: Int,
+    in bytes: Bytes
+  ) -> Bool where Bytes.Index == Int {
+    guard place >= 6, bytes[place - 1] | 0x20 == UInt8(ascii: "r") else { return false }
+    return bytes[(place - 6)..<place].lazy.map { $0 | 0x20 }.elementsEqual("bearer".utf8)
+      && (place == 6 || !isOfName(bytes[place - 7]))
+  }
+
   static func isOfName(_ byte: UInt8) -> Bool {
-    DigitRuns.isLetter(byte) || DigitRuns.isDigit(byte) || byte == UInt8(ascii: "_")
-      || byte == UInt8(ascii: "-")
+    DigitRuns.isLetter(byte) || DigitRuns.isDigit(byte) || isDash(byte)
   }
 
   private static func isQuote(_ byte: UInt8) -> Bool {
@@ -48,11 +86,10 @@ extension Redactor {
       let range: Range<Int>
       switch bytes[place] {
       case UInt8(ascii: "="), UInt8(ascii: ":"):
-        let gap = bytes[..<place].suffix(64).reversed().prefix { isQuote($0) || isGap($0) }
-        guard isName(bytes[..<(place - gap.count)]) else { continue }
+        guard isNamed(place, in: bytes) else { continue }
         range = value(in: bytes, from: place + 1)
       case UInt8(ascii: " "):
-        guard isBearer(bytes[..<place].suffix(7)) else { continue }
+        guard isBearer(place, in: bytes) else { continue }
         let start = bytes[place...].firstIndex { $0 != UInt8(ascii: " ") } ?? bytes.count
         range = start..<(bytes[start...].firstIndex { !isOfToken($0) } ?? bytes.count)
       default: continue
@@ -67,11 +104,6 @@ extension Redactor {
   private static func isAddress(_ bytes: [UInt8]) -> Bool {
     (bytes.starts(with: "https://".utf8) || bytes.starts(with: "http://".utf8))
       && !bytes.contains { $0 <= 0x20 || isQuote($0) }
-  }
-
-  private static func isBearer(_ word: ArraySlice<UInt8>) -> Bool {
-    word.suffix(6).map { $0 | 0x20 }.elementsEqual("bearer".utf8)
-      && (word.count < 7 || word.first.map { !isOfName($0) } == true)
   }
 
   private static func isOfToken(_ byte: UInt8) -> Bool {
@@ -139,7 +171,7 @@ extension Redactor {
     return found
   }
 
-  private static func isCapital(_ byte: UInt8) -> Bool {
+  static func isCapital(_ byte: UInt8) -> Bool {
     UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
   }
 

@@ -161,15 +161,17 @@ import Testing
       #expect(table.status == 14)
       for said in messages(table) { #expect(said.contains("has an empty amount"), "\(said)") }
       let lines = ["null", "\"\"", "\" \""].flatMap { empty in
-        ["refund", "cancel", "confirm"].map { command in
+        ["refund", "cancel", "confirm"].flatMap { command in
           let name = command == "confirm" ? "H" : "A"
-          return "{\"command\":\"\(command)\",\"reference\":\"\(name)\",\"amount\":\(empty)}"
+          return ["amount", "amount_minor"].map { member in
+            "{\"command\":\"\(command)\",\"reference\":\"\(name)\",\"\(member)\":\(empty)}"
+          }
         }
       }
       let file = try Works.write(lines, binary)
       let listed = try binary.run(["batch", file, "--json"] + check)
       #expect(listed.status == 14)
-      #expect(messages(listed).count == 9)
+      #expect(messages(listed).count == 18)
       for said in messages(listed) { #expect(said.contains("has an empty amount"), "\(said)") }
     }
     // All that is left is moved where a line says so, or has no such column.

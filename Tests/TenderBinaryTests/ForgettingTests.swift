@@ -98,7 +98,7 @@ import Testing
     // A hold without its preparation is resolved by hand.
     #expect(try binary.run(Self.pay + ["H", "--hold"]).status == 0)
     try FileManager.default.removeItem(at: key)
-    #expect(try binary.run("confirm", "H", "--json").status == 6)
+    #expect(try binary.run("confirm", "H", "--json").status == 16)
     let words = [
       "journal", "resolve", "H", "--as", "expired", "--reason", "released at the provider", "--yes",
       "--json",

@@ -50,7 +50,7 @@ import Testing
     let own = try shop.binary.run(line: "payment-status \(id)")
     #expect(
       own.errorRecord.text("text")
-        == "the provider says that more was refunded than this journal knows",
+        == "a refund was made at the provider and not by this journal",
       "\(own.errors)"
     )
   }

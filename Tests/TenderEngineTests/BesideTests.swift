@@ -39,6 +39,76 @@ import Testing
     #expect(try till.payment()?.operations.count == 3)
   }
 
+  /// Journals of earlier versions can have two records of one payment.
+  @Test func `a record that shares an id moves no money`() throws {
+    var till = Till(
+      Scripted(.keyless, .answer(.requiresConfirmation), .answer(.succeeded), .lost)
+    )
+    #expect(try till.transact(1000, "H", hold: true) == "requires_confirmation")
+    #expect(try till.transact(1000, "A") == "succeeded")
+    #expect(try till.refund(300) == "9 no_answer")
+    till.clock.advance(100_000_000)
+    till.remembersIDs = true
+    till.provider.shows(Self.seen(.succeeded))
+    _ = till.provider.heard()
+    #expect(try till.resume(finish: true, resend: true) == "6 id_shared")
+    #expect(try till.confirm(nil, "H") == "6 id_shared")
+    #expect(!till.provider.heard().contains { $0.hasPrefix("send") })
+    till.remembersIDs = false
+    #expect(try till.resume(finish: true, resend: true).contains("refund 1"))
+  }
+
+  /// An entry of a list that is there twice is one refund.
+  @Test func `a repeated entry is one refund`() throws {
+    let till = Till(Scripted(.keyless, .answer(.succeeded)))
+    #expect(try till.transact() == "succeeded")
+    var look = Self.seen(.succeeded, refunded: 400)
+    let entry = Outcome.SeenRefund(
+      id: "R1",
+      state: .succeeded,
+      amount: 400,
+      result: [:],
+      isVoid: false
+    )
+    look.refunds = [entry, entry]
+    till.provider.shows(look)
+    for _ in 0..<2 {
+      _ = try till.status()
+      #expect(try amounts(till) == [1000, 400, 0, 0])
+    }
+  }
+
+  /// A list that names only what is known is an older one, whatever it lacks.
+  @Test func `a refund known by its sum stays after an older list`() throws {
+    let till = Till(Scripted(.keyless, .answer(.succeeded), .answer(.succeeded, id: "R1")))
+    #expect(try till.transact() == "succeeded")
+    #expect(try till.refund(400, name: "a").hasPrefix("partially_refunded"))
+    var look = Self.seen(.succeeded, refunded: 700)
+    let own = Outcome.SeenRefund(
+      id: "R1",
+      state: .succeeded,
+      amount: 400,
+      result: [:],
+      isVoid: false
+    )
+    look.refunds = [own]
+    till.provider.shows(look)
+    #expect(try till.refund(300, name: "b") == "6 refunded_elsewhere")
+    look.refundedAmount = 400
+    till.provider.shows(look)
+    for _ in 0..<2 { #expect(try till.refund(300, name: "b") == "6 refunded_elsewhere") }
+    #expect(try till.payment()?.operations.count == 3)
+    // The list names it.
+    look.refundedAmount = 700
+    look.refunds.append(
+      .init(id: "R2", state: .succeeded, amount: 300, result: [:], isVoid: false)
+    )
+    till.provider.shows(look)
+    #expect(try till.refund(300, name: "b") == "6 refunded_elsewhere")
+    #expect(try till.payment()?.refundsElsewhere.map(\.handle) == ["R2"])
+    #expect(try amounts(till) == [1000, 700, 0, 0])
+  }
+
   /// A refused attempt leaves its reference free. It is looked for again, as a new one is.
   @Test func `a hold of another journal stops the repetition of a refused charge`() throws {
     let till = Till(

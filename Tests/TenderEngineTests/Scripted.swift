@@ -229,6 +229,8 @@ struct Till<Asked: Provider> {
   let clock: ManualClock
   let heard = Said()
   var lateWindow = 0
+  /// Nearly all scripted answers have the same id.
+  var remembersIDs = false
 
   init(
     _ provider: Asked,
@@ -250,8 +252,7 @@ struct Till<Asked: Provider> {
       interruption: NeverInterrupted(),
       patience: 0,
       lateWindow: lateWindow,
-      // All scripted answers have the same id.
-      remembersIDs: false,
+      remembersIDs: remembersIDs,
       digest: { bytes in
         // Each byte changes the whole digest.
         let seed = bytes.reduce(7) { ($0 ^ Int($1)) &* 0x100_0000_01b3 }

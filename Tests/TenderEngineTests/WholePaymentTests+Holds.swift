@@ -187,7 +187,7 @@ extension WholePaymentTests {
       "made elsewhere",
       .of(.charge(10, .succeeded), .refund(3, .succeeded), seen: [.refunded(5), .refunded(3)]),
       "partially_refunded, final, authorized 10, captured 10, refunded 5, to refund 5, "
-        + "! the provider says that more was refunded than this journal knows"
+        + "! a refund was made at the provider and not by this journal"
     ),
     Case(
       "said to be more than was captured",

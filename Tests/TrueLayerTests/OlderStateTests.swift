@@ -278,7 +278,7 @@ import Testing
       }
     ).lookUp("R", known: try world.latest("R"))
     #expect(
-      report.note == "the provider says that more was refunded than this journal knows"
+      report.note == "a refund was made at the provider and not by this journal"
     )
     let state = try #require(try world.latest("R")?.state)
     #expect([state.refunding, state.elsewhere, state.leftToRefund] == [200, 200, 800])

@@ -29,7 +29,7 @@ extension Action {
     --csv FILE reads a CSV file instead (RFC 4180, UTF-8): a header, then one line for each row. A
     column has the name of its key, such as amount, refund_reference or metadata.table. --map
     OPTION=COLUMN names another column. An unknown column and a row without an end are refused
-    before the first row runs. --map ignore=COLUMN leaves a column out. An empty cell is no value,
+    before the first row runs. Of a pipe, the rows before such a row are run. --map ignore=COLUMN leaves a column out. An empty cell is no value,
     and an empty row is left out. A refund, cancel or confirm with an empty amount is refused: no
     amount means all that is left. Without a column command each row is a transact. Results and errors have the number of the row as their line; the header is row
     1. A CSV file has no instruments.

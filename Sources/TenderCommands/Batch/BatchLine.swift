@@ -115,7 +115,7 @@ package struct BatchLine: Sendable {
     var instrument: [UInt8]?
     try Self.checkAmount(of: object, command)
     for member in object.members where member.key != "command" {
-      if member.key == Self.amount, member.value == .null { continue }
+      if Self.amounts.contains(member.key), member.value == .null { continue }
       if member.key == "instrument" {
         guard makes, member.value.object != nil else {
           let hint = "see: tender help instruments"
@@ -154,13 +154,14 @@ package struct BatchLine: Sendable {
     invocation = Self.invocation(command, given, vocabulary, operand)
   }
 
-  /// The member with the amount.
-  static let amount = "amount"
+  /// The members with an amount.
+  static let amounts = ["amount", "amount_minor"]
 
   /// Checks that a line that changes a payment does not leave its amount empty: without one, all that is left moves.
   private static func checkAmount(of line: JSONObject, _ command: Command) throws(Fault) {
-    guard case .changes(let change) = command.work, let given = line[amount],
-      given == .null || given.text?.isBlank == true, line["rest"] != true
+    let given = amounts.compactMap { line[$0] }
+    guard case .changes(let change) = command.work, !given.isEmpty, line["rest"] != true,
+      given.allSatisfy({ $0 == .null || $0.text?.isBlank == true })
     else { return }
     throw .badLine(
       "has an empty amount",

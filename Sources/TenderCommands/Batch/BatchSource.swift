@@ -41,7 +41,8 @@ final class BatchSource {
     self.shouldStop = shouldStop
     if path == "-" {
       descriptor = 0
-      size = nil
+      // Standard input can be a file, read from its beginning.
+      size = lseek(0, 0, SEEK_CUR) == 0 ? Environment.size(of: 0) : nil
     } else {
       descriptor = try Environment.openForReading(path, named: name)
       size = Environment.size(of: descriptor)
@@ -65,9 +66,6 @@ final class BatchSource {
   func readHeader(_ pairs: [String], _ vocabulary: BatchVocabulary) throws(Fault) {
     try checkTable()
     var cells = try record()?.get() ?? []
-    if let first = cells.first, first.hasPrefix("\u{feff}") {
-      cells[0] = String(first.unicodeScalars.dropFirst())
-    }
     // Excel writes such a line before the header.
     if let first = cells.first, first.lowercased().hasPrefix("sep="), cells.count < 3 {
       guard first.lowercased() == "sep=", cells.count == 2, cells[1].isEmpty else {
@@ -111,7 +109,11 @@ final class BatchSource {
     var record = CSVRecord()
     row += 1
     isGarbled = false
-    while let text = try reader.next(idle: idle) {
+    while var text = try reader.next(idle: idle) {
+      // A byte order mark comes before the first cell, which can be quoted.
+      if row == 1, record.size == 0, text.hasPrefix("\u{feff}") {
+        text = String(text.unicodeScalars.dropFirst())
+      }
       guard !reader.isTooLong, record.size + text.utf8.count <= limit else {
         return .failure(
           .badLine(row: row, " is longer than \(limit) bytes", hint: "check its quotes")

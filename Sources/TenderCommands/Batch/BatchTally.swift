@@ -121,6 +121,9 @@ struct BatchTally {
     output.keepsState = false
     output.clearState()
     if let problem { report?.add(problem) }
+    if let wish = composition.signals.wish, isStopped {
+      report?.add(.stopped(by: wish, underWay: "not all lines were run"))
+    }
     let unreported = report?.finish()
     if let unreported { output.warn("\(unreported.message); \(unreported.hint ?? "")") }
     if let problem, ok + failed == 0 { throw problem }

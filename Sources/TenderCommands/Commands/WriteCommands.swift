@@ -306,10 +306,10 @@ struct WriteCommands: CommandWork {
         isSent = false
       }
       if isSent, let payment = order.payment, let amount = request.amount, request.name == nil,
-        !payment.unnamedRefunds.isEmpty, !invocation.has(Keys.yes),
+        !payment.refundsByAmount.isEmpty, !invocation.has(Keys.yes),
         let terminal = composition.terminal()
       {
-        let done = payment.unnamedRefunds.map(payment.text(of:)).joined(separator: " and of ")
+        let done = payment.refundsByAmount.map(payment.text(of:)).joined(separator: " and of ")
         let total = payment.state.refunded + payment.state.refunding + amount.minorUnits
         let answer = try terminal.ask(
           "\(order.handle) already has a refund of \(done). Refund another \(amount.text), "

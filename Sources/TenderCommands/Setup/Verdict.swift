@@ -66,6 +66,7 @@ struct Verdict {
     if why.hasSuffix(".") { why.removeLast() }
     return
       "\(subject) \(isRefund ? refundStateWords : stateWords)\(why)\(failedRefundWords)\(disputeWords)"
+      + surplusWords
   }
 
   /// The sentence for one operation of a payment, such as `3.00 USD refund declined`.
@@ -172,6 +173,12 @@ struct Verdict {
       .partiallyRefunded, .returned, .revoked, .unknown:
       stateWords
     }
+  }
+
+  /// What other charges of the reference took and still have. It is beside the payment's own amount.
+  private var surplusWords: String {
+    guard let state, state.surplus > 0, let charge = payment?.surplus else { return "" }
+    return "; \(text(state.surplus)) more is paid under this reference (\(charge.handle))"
   }
 
   /// A dispute of a payment, as the provider shows it.

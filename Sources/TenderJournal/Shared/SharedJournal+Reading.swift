@@ -147,7 +147,7 @@ extension SharedJournal {
   /// Returns the payment of a row that will be written again.
   func payment(_ values: [Database.Value]?) throws(Fault) -> Payment? {
     guard let found = values.map(Found.init) else { return nil }
-    let stored = try found.payment()
+    let stored = try PaymentRow.whole(found.payment(), found.rows.payment)
     known[stored.row] = try self.stored(found.rows.payment, found.rows.operations)
     return shown(found, stored)
   }
