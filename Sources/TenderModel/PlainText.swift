@@ -4,10 +4,10 @@
 struct PlainText {
   let bytes: [UInt8]
   /// The range in the original text of the character that each byte is of; nil if the bytes are those of the
-  /// original.
-  private let origins: [Range<Int>]?
+  /// original. A text of megabytes needs small numbers.
+  private let origins: [Range<UInt32>]?
 
-  private init(_ bytes: [UInt8], _ origins: [Range<Int>]?) {
+  private init(_ bytes: [UInt8], _ origins: [Range<UInt32>]?) {
     (self.bytes, self.origins) = (bytes, origins)
   }
 
@@ -17,12 +17,12 @@ struct PlainText {
       return
     }
     var bytes: [UInt8] = []
-    var origins: [Range<Int>] = []
+    var origins: [Range<UInt32>] = []
     var index = 0
     while index < original.count {
       let (decoded, end) = Self.unescaped(original, at: index) ?? ([original[index]], index + 1)
       bytes += decoded
-      origins += decoded.map { _ in index..<end }
+      origins += repeatElement(UInt32(index)..<UInt32(end), count: decoded.count)
       index = end
     }
     self.init(bytes, bytes.count == original.count ? nil : origins)
@@ -41,13 +41,19 @@ struct PlainText {
       DigitRuns.isDigit(bytes[place]) || DigitRuns.isLetter(bytes[place])
     }
     guard places.count < bytes.count else { return nil }
-    return PlainText(places.map { bytes[$0] }, places.map { place(of: $0..<($0 + 1)) })
+    return PlainText(
+      places.map { bytes[$0] },
+      places.map { index in
+        let place = place(of: index..<(index + 1))
+        return UInt32(place.lowerBound)..<UInt32(place.upperBound)
+      }
+    )
   }
 
   /// Returns the range in the original text that some bytes come from.
   func place(of range: Range<Int>) -> Range<Int> {
     guard let origins else { return range }
-    return origins[range.lowerBound].lowerBound..<origins[range.upperBound - 1].upperBound
+    return Int(origins[range.lowerBound].lowerBound)..<Int(origins[range.upperBound - 1].upperBound)
   }
 
   /// Returns the bytes of the character that an escape stands for, and the place after it; nil if there is no

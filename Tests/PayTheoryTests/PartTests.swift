@@ -381,6 +381,54 @@ import Testing
     }
   }
 
+  /// Hides the sum of refunds and the refunds themselves, or has the answer say another status.
+  private struct Summless: HTTPExchange {
+    let inner: any HTTPExchange
+    let status: String
+
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      var response = try inner.send(request, permit, by: deadline)
+      guard permit == nil, var top = JSONReader.read(response.body)?.object else { return response }
+      func hidden(_ items: [JSON]) -> [JSON] {
+        items.compactMap { item in
+          guard var row = item.object else { return item }
+          if row.text("transaction_type") == "REVERSAL" { return nil }
+          (row["refunded_amount"], row["status"]) = (.null, .string(status))
+          return .object(row)
+        }
+      }
+      if let items = top["data"]?["transactions"]?["items"]?.array {
+        let shown = hidden(items)
+        top["data"] = [
+          "transactions": [
+            "items": .array(shown), "total_row_count": .integer(shown.count),
+          ]
+        ]
+      }
+      response.body = Array(JSONWriter.text(.object(top)).utf8)
+      return response
+    }
+  }
+
+  /// The status of a refund can be newer than its sum. Without the sum nobody knows what is left.
+  @Test(arguments: [("PARTIALLY_REFUNDED", Int32(11)), ("REFUNDED", 6)])
+  func `a refund whose sum is not shown stops another one`(_ status: String, _ exit: Int32) throws {
+    let world = try World()
+    let payment = try paid(world)
+    try world.giveBack(400, of: try #require(payment.state.id))
+    for _ in 1...2 {
+      let fault = #expect(throws: Fault.self) {
+        try refund(world, 400) { Summless(inner: $0, status: status) }
+      }
+      #expect(fault?.exitStatus == exit, "\(fault!)")
+    }
+    #expect(try world.books().left == 600)
+  }
+
   /// Refuses every request after a reversal.
   private final class Blind: HTTPExchange {
     private let inner: any HTTPExchange
