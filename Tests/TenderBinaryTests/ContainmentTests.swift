@@ -202,7 +202,7 @@ private import Glibc
   @Test(
     .enabled(if: mayLook, "only root on Linux can look into another process's memory"),
     arguments: [
-      ("host-token:latency=2s", "connecting", 1), ("part1:silence-after", "preparing", 0),
+      ("host-token:latency=10s", "connecting", 1), ("part1:silence-after", "preparing", 0),
       ("part2:silence-after", "sent", 0),
     ]
   )

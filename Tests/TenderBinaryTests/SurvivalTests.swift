@@ -1,5 +1,6 @@
 import Foundation
 import TenderModel
+import TenderSystem
 import TenderTestSupport
 import Testing
 
@@ -161,5 +162,28 @@ import Testing
     }
     process.waitUntilExit()
     #expect(process.terminationStatus == 0 && checks > 0)
+  }
+
+  /// A damaged disk changes some bytes. What can no longer be read is no permission to charge.
+  @Test(arguments: [
+    "UPDATE operation SET content = replace(content, '\"currency\"', '\"currency')",
+    "UPDATE operation SET content = NULL", "DELETE FROM operation",
+    "UPDATE operation SET payment = payment + 64", "UPDATE operation SET amount = NULL",
+  ])
+  func `a damaged operation frees no reference`(_ damage: String) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pay = "transact --amount 5 --test-card visa --reference R --json"
+    #expect(try binary.run(line: pay).status == 0)
+    let folder = binary.home.appending(path: ".local/state/tender")
+    try Database(path: folder.appending(path: "journal.db").path).execute(damage)
+    for line in [pay, pay + " --new-attempt", "refund R --json", "cancel R --json"] {
+      let result = try binary.run(line: line)
+      #expect(result.status != 0, "\(line): \(result.output)")
+      if line == pay { #expect(result.status == 16, "\(result.errors)") }
+    }
+    let books = folder.appending(path: "simulator.db").path
+    #expect(try LedgerAudit.charges(path: books, reference: "R") == 1)
+    #expect(try binary.run("journal", "verify", "--json").status == 16)
   }
 }
