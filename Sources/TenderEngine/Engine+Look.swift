@@ -26,7 +26,12 @@ extension Engine {
     case (.reference, _):
       var query = LookUp(reference: evidence.key.reference)
       query.others = despite.sorted() + (payment?.operations.compactMap(\.id) ?? [])
-      let found = try provider.lookUp(query)
+      let found: Outcome?
+      do throws(Fault) {
+        found = try provider.lookUp(query)
+      } catch {
+        throw error.kind.isStop ? error : payment?.whileUnknown(error) ?? error
+      }
       let isPruned = found != nil && payment == nil ? try journal.isPruned(evidence.key) : false
       evidence.reference = (found, isPruned)
     case (_, nil): throw .bug("a question about no payment")

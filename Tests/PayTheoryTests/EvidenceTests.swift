@@ -492,7 +492,7 @@ import Testing
     let order = try world.storedOrder("A", amount: 1000)
     let said = exit {
       try world.engine(exchange: { inner in
-        Refuser(inner: inner, code: code, status: status)
+        refuser(inner, code, status)
       }).pay(order)
     }
     // The following look-up returns the real state.
@@ -501,25 +501,33 @@ import Testing
   }
 
   /// Executes each request, and answers that the document was invalid.
-  struct Refuser: HTTPExchange {
-    let inner: any HTTPExchange
-    let code: String?
-    let status: Int
-
-    func send(
-      _ request: HTTPRequest,
-      _ permit: SendPermit?,
-      by deadline: Deadline
-    ) throws(Fault) -> HTTPResponse {
-      let response = try inner.send(request, permit, by: deadline)
-      guard String(decoding: request.body, as: UTF8.self).contains("createTransaction") else {
-        return response
-      }
+  private func refuser(_ inner: any HTTPExchange, _ code: String?, _ status: Int) -> Altered {
+    Altered(inner) { request, response in
+      guard request.contains("createTransaction") else { return }
       var error: JSONObject = ["message": #"Cannot query field "fees" on type "Transaction"."#]
       if let code { error["extensions"] = ["code": .string(code)] }
       let body: JSON = ["errors": [.object(error)]]
-      return HTTPResponse(status: status, body: Array(JSONWriter.text(body).utf8))
+      response = HTTPResponse(status: status, body: Array(JSONWriter.text(body).utf8))
     }
+  }
+
+  /// A server gives a part of a long list. A charge can be in the rest.
+  @Test(arguments: [(51, true), (1000, true), (1001, false), (5_000_000, false)])
+  func `a part of the payments of a reference proves nothing`(_ total: Int, _ isRead: Bool) throws {
+    let world = try World()
+    try PartTests().paid(world)
+    // The server shows declines first, and the payment where all are asked for.
+    let engine = try world.engine(exchange: { inner in
+      Altered(inner) { request, response in
+        guard request.contains(#"key: \"reference\""#) else { return }
+        response.alterTransactions(total: total) { items in
+          guard request.contains("limit: \(total)"), let paid = items.first else { return [] }
+          return Array(repeating: paid, count: total)
+        }
+      }
+    })
+    let look = exit { try engine.lookUp("A", known: nil) }
+    #expect(look == (isRead ? 0 : 11))
   }
 
   /// One API key serves several merchants. Each can only change payments of the same merchant.

@@ -216,21 +216,9 @@ import Testing
   }
 
   /// Changes the refunded amount in look-ups.
-  struct Forgetful: HTTPExchange {
-    let inner: any HTTPExchange
-    let said: String
-
-    func send(
-      _ request: HTTPRequest,
-      _ permit: SendPermit?,
-      by deadline: Deadline
-    ) throws(Fault) -> HTTPResponse {
-      var response = try inner.send(request, permit, by: deadline)
-      let text = String(decoding: response.body, as: UTF8.self)
-      response.body = Array(
-        text.replacing(#/"refunded_amount":[0-9]+/#, with: said).utf8
-      )
-      return response
+  private func forgetful(_ inner: any HTTPExchange, _ said: String) -> Altered {
+    Altered(inner) { _, response in
+      response.text = response.text.replacing(#/"refunded_amount":[0-9]+/#, with: said)
     }
   }
 
@@ -244,7 +232,7 @@ import Testing
     _ = try? refund(world, 300) { Loser($0, .before) }
     world.clock.advance(61_000)
     let fault = #expect(throws: Fault.self) {
-      try refund(world, 300) { Forgetful(inner: $0, said: said) }
+      try refund(world, 300) { forgetful($0, said) }
     }
     #expect(fault?.exitStatus == 9)
     #expect(try world.latest()?.state.isUnknown == true)
@@ -252,7 +240,7 @@ import Testing
     let other = try World()
     try paid(other)
     let unsent = #expect(throws: Fault.self) {
-      try refund(other, 300) { Forgetful(inner: $0, said: said) }
+      try refund(other, 300) { forgetful($0, said) }
     }
     #expect(unsent?.exitStatus == 11)
     #expect(try other.books().refunded == 0)
@@ -349,7 +337,7 @@ import Testing
     try paid(world, byBank: true)
     for _ in 1...2 {
       let fault = #expect(throws: Fault.self) {
-        try world.engine(exchange: { Orphaned(inner: isLost ? Loser($0, .after) : $0) })
+        try world.engine(exchange: { orphaned(isLost ? Loser($0, .after) : $0) })
           .refund(world.latest(), 300, name: "one")
       }
       #expect(fault?.exitStatus == 9)
@@ -360,57 +348,31 @@ import Testing
   }
 
   /// Removes the parent from answers, and finds nothing by parent.
-  struct Orphaned: HTTPExchange {
-    let inner: any HTTPExchange
-
-    func send(
-      _ request: HTTPRequest,
-      _ permit: SendPermit?,
-      by deadline: Deadline
-    ) throws(Fault) -> HTTPResponse {
-      var response = try inner.send(request, permit, by: deadline)
-      let text = String(decoding: response.body, as: UTF8.self)
-      if String(decoding: request.body, as: UTF8.self).contains(#"key: \"parent_id\""#) {
-        let none = #"{"data":{"transactions":{"items":[],"total_row_count":0}}}"#
-        response.body = Array(none.utf8)
+  private func orphaned(_ inner: any HTTPExchange) -> Altered {
+    Altered(inner) { request, response in
+      if request.contains(#"key: \"parent_id\""#) {
+        response.alterTransactions { _ in [] }
       } else {
-        let orphan = text.replacing(#/"parent_id":"[^"]*"/#, with: #""parent_id":null"#)
-        response.body = Array(orphan.utf8)
+        response.text = response.text.replacing(
+          #/"parent_id":"[^"]*"/#,
+          with: #""parent_id":null"#
+        )
       }
-      return response
     }
   }
 
-  /// Hides the sum of refunds and the refunds themselves, or has the answer say another status.
-  private struct Summless: HTTPExchange {
-    let inner: any HTTPExchange
-    let status: String
-
-    func send(
-      _ request: HTTPRequest,
-      _ permit: SendPermit?,
-      by deadline: Deadline
-    ) throws(Fault) -> HTTPResponse {
-      var response = try inner.send(request, permit, by: deadline)
-      guard permit == nil, var top = JSONReader.read(response.body)?.object else { return response }
-      func hidden(_ items: [JSON]) -> [JSON] {
+  /// Hides the sum of refunds and the refunds themselves, and says a status.
+  private func summless(_ inner: any HTTPExchange, _ status: String) -> Altered {
+    Altered(inner) { _, response in
+      response.alterTransactions { items in
         items.compactMap { item in
-          guard var row = item.object else { return item }
-          if row.text("transaction_type") == "REVERSAL" { return nil }
+          guard var row = item.object, row.text("transaction_type") != "REVERSAL" else {
+            return nil
+          }
           (row["refunded_amount"], row["status"]) = (.null, .string(status))
           return .object(row)
         }
       }
-      if let items = top["data"]?["transactions"]?["items"]?.array {
-        let shown = hidden(items)
-        top["data"] = [
-          "transactions": [
-            "items": .array(shown), "total_row_count": .integer(shown.count),
-          ]
-        ]
-      }
-      response.body = Array(JSONWriter.text(.object(top)).utf8)
-      return response
     }
   }
 
@@ -422,7 +384,7 @@ import Testing
     try world.giveBack(400, of: try #require(payment.state.id))
     for _ in 1...2 {
       let fault = #expect(throws: Fault.self) {
-        try refund(world, 400) { Summless(inner: $0, status: status) }
+        try refund(world, 400) { summless($0, status) }
       }
       #expect(fault?.exitStatus == exit, "\(fault!)")
     }

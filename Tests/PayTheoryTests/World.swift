@@ -217,3 +217,45 @@ extension Payment {
   /// Whether nothing was sent and the reference is free.
   var isFree: Bool { attempt?.state.name == .failed }
 }
+
+/// Changes answers that the simulator gave.
+struct Altered: HTTPExchange {
+  private let inner: any HTTPExchange
+  private let change: @Sendable (_ request: String, inout HTTPResponse) -> Void
+
+  init(
+    _ inner: any HTTPExchange,
+    _ change: @escaping @Sendable (_ request: String, inout HTTPResponse) -> Void
+  ) {
+    (self.inner, self.change) = (inner, change)
+  }
+
+  func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
+    var response = try inner.send(request, permit, by: deadline)
+    change(String(decoding: request.body, as: UTF8.self), &response)
+    return response
+  }
+}
+
+extension HTTPResponse {
+  /// The body as text.
+  var text: String {
+    get { String(decoding: body, as: UTF8.self) }
+    set { body = Array(newValue.utf8) }
+  }
+
+  /// Replaces the transactions of a list with what `change` makes of them. `total` is how many the answer counts; nil
+  /// for as many as it has.
+  mutating func alterTransactions(total: Int? = nil, _ change: ([JSON]) -> [JSON]) {
+    guard let top = JSONReader.read(body)?.object,
+      let items = top["data"]?["transactions"]?["items"]?.array
+    else { return }
+    let shown = change(items)
+    let list: JSON = ["items": .array(shown), "total_row_count": .integer(total ?? shown.count)]
+    text = JSONWriter.text(["data": ["transactions": list]])
+  }
+}

@@ -185,6 +185,33 @@ import Testing
     #expect(book["captured_amount"] == 10_000 && book["voided_amount"] == nil)
   }
 
+  /// A signal comes while the table is awaited.
+  @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
+  func `a stopped run leaves a report that is not green, and no other file`(
+    _ signal: Int32,
+    _ exit: Int32
+  ) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let folder = binary.home.appending(path: "reports")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    let report = folder.appending(path: "r.xml")
+    let (process, _, _) = try binary.start(
+      ["batch", "--csv", "-", "--json", "--junit", report.path],
+      input: Pipe()
+    )
+    func files() throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    }
+    let end = ContinuousClock.now + .seconds(30)
+    while try files().isEmpty, process.isRunning, ContinuousClock.now < end {}
+    kill(process.processIdentifier, signal)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == exit)
+    #expect(try files() == ["r.xml"])
+    #expect(try String(contentsOf: report, encoding: .utf8).contains(#"errors="1""#))
+  }
+
   /// A list is one value: read line by line, one of its elements could be charged.
   @Test(arguments: ["[\n%,\n%\n]\n", "[%,%]", " [%]", "\n[\n%\n]", "\u{feff}[\n%\n]"])
   func `refuses a JSON list with the command that converts it`(_ form: String) throws {

@@ -53,9 +53,33 @@ import Testing
     _ = till.provider.heard()
     #expect(try till.resume(finish: true, resend: true) == "6 id_shared")
     #expect(try till.confirm(nil, "H") == "6 id_shared")
-    #expect(!till.provider.heard().contains { $0.hasPrefix("send") })
+    #expect(till.provider.heard().allSatisfy { $0.hasPrefix("look") })
     till.remembersIDs = false
     #expect(try till.resume(finish: true, resend: true).contains("refund 1"))
+  }
+
+  /// A lost charge without a key is sent again only where its reference shows no other payment.
+  @Test(arguments: [
+    (Status.succeeded, 700, "9 outcome_unknown"), (.pending, 1000, "9 outcome_unknown"),
+    (.declined, 700, "succeeded"),
+    (.failed, 1000, "succeeded"),
+  ])
+  func `a lost charge is not sent beside another of its reference`(
+    _ status: Status,
+    _ amount: Int,
+    _ ends: String
+  ) throws {
+    let traits = Traits(kinds: Traits.allKinds, looksByReference: true)
+    let till = Till(Scripted(traits, .lost, .answer(.succeeded)))
+    till.provider.recovers(by: .byHand(canResend: true))
+    #expect(try till.transact() == "9 no_answer")
+    till.clock.advance(100_000_000)
+    till.provider.shows(Self.seen(status, "id-9", amount))
+    _ = till.provider.heard()
+    let said = try till.resume(finish: true, resend: true)
+    #expect(said == ends)
+    let sent = till.provider.heard().contains { $0.hasPrefix("again") }
+    #expect(sent == (ends == "succeeded"))
   }
 
   /// An entry of a list that is there twice is one refund.

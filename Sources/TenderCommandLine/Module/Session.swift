@@ -68,7 +68,15 @@ package protocol Session: AnyObject {
   func shared<Part: AnyObject & Sendable>(_ make: () -> Part) -> Part
   /// Returns the terminal for questions, after removing a state line on it; nil if questions are not allowed.
   func terminal() -> Terminal?
-  func announce(_ state: String, _ provider: String, _ env: Env, next: PayerAction?)
+  /// Shows a state to a watching user, once until another one comes. The states of a sale at a reader change on one
+  /// line.
+  func announce(
+    _ state: String,
+    _ provider: String,
+    _ env: Env,
+    next: PayerAction?,
+    isAtTill: Bool
+  )
   /// Shows to a watching user the event that the command waits for, and the remaining milliseconds.
   func waits(for what: @autoclosure () -> String, left: Int)
   /// Prints a sentence on standard error unless `--quiet` is given.

@@ -29,10 +29,11 @@ extension Action {
     --csv FILE reads a CSV file instead (RFC 4180, UTF-8): a header, then one line for each row. A
     column has the name of its key, such as amount, refund_reference or metadata.table. --map
     OPTION=COLUMN names another column. An unknown column and a row without an end are refused
-    before the first row runs. Of a pipe, the rows before such a row are run. --map ignore=COLUMN leaves a column out. An empty cell is no value,
-    and an empty row is left out. A refund, cancel or confirm with an empty amount is refused: no
-    amount means all that is left. Without a column command each row is a transact. Results and errors have the number of the row as their line; the header is row
-    1. A CSV file has no instruments.
+    before the first row runs. Of a pipe, the rows before such a row are run. --map ignore=COLUMN
+    leaves a column out. An empty cell is no value, and an empty row is left out. A refund, cancel or
+    confirm with an empty amount is refused: no amount means all that is left. Without a column
+    command each row is a transact. Results and errors have the number of the row as their line; the
+    header is row 1. A CSV file has no instruments.
 
     With --jobs many lines run at once. Lines that wait for the disk share one sync. Connections
     are opened ahead, at most one for every two lines.
@@ -67,6 +68,8 @@ struct BatchCommand: CommandWork {
   let composition: Composition
 
   func run() throws(Fault) -> Int32 {
+    // The report of an earlier run says nothing about this one.
+    if let report = invocation[Keys.junit] { try JUnitFile.remove(report) }
     let csv = invocation[Keys.csv]
     guard let path = csv ?? invocation.operands.first else {
       throw .badOperand(
@@ -81,9 +84,16 @@ struct BatchCommand: CommandWork {
       throw .badOptions("--map needs --csv", hint: "add --csv FILE, or leave it out")
     }
     let jobs = jobs(try invocation.value(Keys.jobs) ?? 4)
+    let rate = try invocation.value(Keys.rate)
+    let isLive = try invocation.value(Keys.env) == .live
+    if isLive, !invocation.has(Keys.check) {
+      try composition.approve(.live, "run the whole batch")
+    }
+    // From here on a signal ends the run in order, and its report.
+    composition.signals.finishUnderWay()
     let report = try junit(jobs)
     do throws(Fault) {
-      return try run(path, isTable: csv != nil, jobs, report)
+      return try run(path, isTable: csv != nil, isLive: isLive, jobs, rate, report)
     } catch {
       if let report, !report.isFinished {
         report.add(error)
@@ -96,20 +106,21 @@ struct BatchCommand: CommandWork {
   private func run(
     _ path: String,
     isTable: Bool,
+    isLive: Bool,
     _ jobs: Int,
+    _ rate: Int?,
     _ report: JUnitFile?
   ) throws(Fault) -> Int32 {
-    let rate = try invocation.value(Keys.rate)
-    let isLive = try invocation.value(Keys.env) == .live
     let checks = invocation.has(Keys.check)
-    if isLive, !checks {
-      try composition.approve(.live, "run the whole batch")
-    }
     let signals = composition.signals
     let source = try BatchSource(path) { signals.wish != nil }
     let vocabulary = BatchVocabulary(invocation, composition.catalogue, isLiveAllowed: isLive)
-    if isTable { try source.readHeader(invocation.all(Keys.map), vocabulary) }
-    signals.finishUnderWay()
+    do throws(Fault) {
+      if isTable { try source.readHeader(invocation.all(Keys.map), vocabulary) }
+    } catch {
+      // A table whose reading was stopped looks like one without an end.
+      throw signals.wish.map { .stopped(by: $0, underWay: "nothing was run") } ?? error
+    }
     let worker = BatchWorker(
       providers: composition.providers,
       signals: signals,

@@ -87,7 +87,7 @@ final class BatchSource {
   /// Throws `usage` for a row whose end is unknown.
   private func checkTable() throws(Fault) {
     guard isFile else { return }
-    while let row = try record() { _ = try row.get() }
+    while !shouldStop(), let row = try record() { _ = try row.get() }
     guard lseek(descriptor, 0, SEEK_SET) == 0 else {
       throw .badFile("--csv: cannot read \(path.quotedForMessage) twice")
     }

@@ -37,18 +37,21 @@ final class JUnitFile {
   ) throws(Fault) {
     self.start = start
     self.properties = properties
+    self.path = path
+    (part, descriptor) = try Environment.temporary(beside: path, named: "--junit")
+  }
+
+  /// Removes the report of an earlier run. Throws `usage` for a path that cannot be replaced.
+  static func remove(_ path: String) throws(Fault) {
     guard Environment.isReplaceable(path) else {
       throw .badFile(
         "--junit: \(path.quotedForMessage) is no file to be replaced",
         hint: "choose another file"
       )
     }
-    self.path = path
-    // The report of an earlier run says nothing about this one.
     guard unsafe unlink(path) == 0 || errno == ENOENT else {
       throw .badFile("--junit: cannot replace \(path)", hint: "check its folder")
     }
-    (part, descriptor) = try Environment.temporary(beside: path, named: "--junit")
   }
 
   /// Reserves the place of a line's case when the line starts.

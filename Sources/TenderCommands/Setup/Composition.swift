@@ -23,7 +23,7 @@ final class Composition: Session {
   let worldClock: SimulatedClock
   /// The clock outside of the simulated world: the machine's, unless `--sim-clock` sets it.
   let ownClock: any Clock
-  /// The ways of the last engine to its provider; nil before it.
+  /// The ways of the last engine to its provider; nil before there is one.
   private(set) var wires: Wires?
 
   /// The clock of the run. A wait for a provider in this process takes no time.
@@ -283,8 +283,7 @@ final class Composition: Session {
       remembersIDs: wires.isOutside,
       digest: SystemRandomness.digest,
       announce: { [unowned self, isAtTill = adapter.traits.isAtReader] in
-        if isAtTill, !output.isVerbose, $0 != announced { output.showState($0) }
-        announce($0, module.name.text, env)
+        announce($0, module.name.text, env, isAtTill: isAtTill)
       }
     )
     engines.append((module.name, env, engine))
@@ -302,10 +301,20 @@ final class Composition: Session {
   /// shows it on one changing line of the terminal.
   ///
   /// Each state is shown once, until another state comes.
-  func announce(_ state: String, _ provider: String, _ env: Env, next: PayerAction? = nil) {
+  func announce(
+    _ state: String,
+    _ provider: String,
+    _ env: Env,
+    next: PayerAction? = nil,
+    isAtTill: Bool = false
+  ) {
     guard state != announced else { return }
     announced = state
-    if output.isVerbose { output.note("\(state)") }
+    if output.isVerbose {
+      output.note("\(state)")
+    } else if isAtTill {
+      output.showState(state)
+    }
     guard invocation.has(Keys.events) else { return }
     let fields: JSONObject = [
       "provider": .string(provider), "env": .string(env.rawValue),

@@ -151,7 +151,8 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
       "redirect",
       TrueLayerProvider.name.text,
       env,
-      next: PayerAction("redirect", ["url": .string(address)])
+      next: PayerAction("redirect", ["url": .string(address)]),
+      isAtTill: false
     )
     guard hasPayer else {
       return session.note("the simulated payer is at the bank; --sim-scenario says what they do")
