@@ -55,7 +55,8 @@ final class Conversation {
   private var serverKey: [UInt8] = []
   /// The caller's own session id.
   let session: String
-  private let token: String
+  /// What is learned of the connection's secrets. Each payment that uses the connection learns it too.
+  private let secrets: Redactor
   private(set) var hostToken = ""
   /// The session key of this socket, which requests carry.
   private(set) var sessionKey = ""
@@ -66,12 +67,12 @@ final class Conversation {
   private init(
     _ socket: any MessageSocket,
     _ session: String,
-    _ token: String,
+    _ secrets: Redactor,
     _ context: PayTheoryContext
   ) {
     self.socket = socket
     self.session = session
-    self.token = token
+    self.secrets = secrets
     clock = context.clock
     randomness = context.randomness
     timeout = context.configuration.timeout
@@ -88,12 +89,7 @@ final class Conversation {
   /// Switches to another payment, with its time limit and its redactor.
   func serve(_ context: PayTheoryContext) {
     timeout = context.configuration.timeout
-    teach(context.redactor)
-  }
-
-  /// Teaches a redactor this connection's secrets.
-  private func teach(_ redactor: Redactor) {
-    for secret in [token, session, hostToken, sessionKey] { redactor.learn(secret) }
+    context.redactor.learn(secrets)
   }
 
   /// Connects: token, socket, host token.
@@ -108,8 +104,9 @@ final class Conversation {
       by: Deadline(in: context.configuration.timeout, on: context.clock)
     )
     let token = try fetchToken(session: session, context)
-    context.redactor.learn(token)
-    context.redactor.learn(session)
+    let secrets = Redactor()
+    for secret in [token, session] { secrets.learn(secret) }
+    context.redactor.learn(secrets)
     let socket: any MessageSocket
     do throws(Fault) {
       socket = try context.sockets.open(
@@ -120,9 +117,9 @@ final class Conversation {
     } catch {
       throw asSocketFault(error)
     }
-    let conversation = Conversation(socket, session, token, context)
+    let conversation = Conversation(socket, session, secrets, context)
     try conversation.authenticate(ptToken: token)
-    conversation.teach(context.redactor)
+    context.redactor.learn(secrets)
     return conversation
   }
 
@@ -253,6 +250,7 @@ final class Conversation {
       else { throw .socketError("no host token in its answer") }
       self.hostToken = hostToken
       self.sessionKey = sessionKey
+      for secret in [hostToken, sessionKey] { secrets.learn(secret) }
       serverKey = key
     } catch {
       throw Self.asSocketFault(error)

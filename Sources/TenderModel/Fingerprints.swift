@@ -10,13 +10,16 @@ struct Fingerprints: Sendable {
 
   private struct Print: Sendable, Equatable {
     var count = 0
-    /// The fingerprint of the first bytes, which finds candidates.
+    /// The first bytes, which the sieve looks at.
+    var first: UInt32 = 0
+    /// The fingerprint of the first bytes of a window, which finds candidates.
     var key: UInt64 = 0
     var value: UInt64 = 0
 
     mutating func add(_ small: UInt64) {
       value = Fingerprints.next(value, small)
       count += 1
+      if count <= Fingerprints.sieved { first = first << 8 | UInt32(small) }
       if count == Fingerprints.window { key = value }
     }
   }
@@ -46,18 +49,20 @@ struct Fingerprints: Sendable {
   ///
   /// Returns whether it is new.
   @discardableResult
-  mutating func insert(_ bytes: some Sequence<UInt8>) -> Bool {
-    var (print, first) = (Print(), UInt32(0))
-    for byte in bytes {
-      let small = Self.small(byte)
-      if print.count < Self.sieved { first = first << 8 | UInt32(small) }
-      print.add(small)
-    }
+  mutating func insert(_ bytes: some Sequence<UInt8>) -> Bool { insert(Self.print(of: bytes)) }
+
+  private mutating func insert(_ print: Print) -> Bool {
     guard print.count >= Self.window, !known.contains(print) else { return false }
-    let slot = slot(first)
+    let slot = slot(print.first)
     sieve[slot >> 6] |= 1 << UInt64(slot & 63)
     known.insert(print, at: known.firstIndex { $0.count < print.count } ?? known.endIndex)
     return true
+  }
+
+  /// Adds the fingerprints of others, without their bytes.
+  mutating func formUnion(_ others: Fingerprints) {
+    for print in others.known { _ = insert(print) }
+    for word in others.words where !words.contains(word) { words.append(word) }
   }
 
   /// Adds the fingerprint of bytes that count only as a whole word.

@@ -31,11 +31,21 @@ package enum Base64 {
   /// Returns the letters that depend on some bytes alone where so many others are before them. The outer letters
   /// also hold bits of the neighboring text, so they are left out.
   static func letters(of bytes: [UInt8], behind offset: Int) -> [UInt8] {
-    let letters = standard
-    return ((offset * 8 + 5) / 6..<(offset + bytes.count) * 8 / 6).map { place in
-      let bit = place * 6 - offset * 8
-      let next = bit / 8 + 1 < bytes.count ? Int(bytes[bit / 8 + 1]) : 0
-      return letters[(Int(bytes[bit / 8]) << 8 | next) >> (10 - bit % 8) & 63]
+    var bits: UInt32 = 0
+    // The first letter begins after the bits that complete one of the text before.
+    var held = -offset * 2
+    return unsafe [UInt8](unsafeUninitializedCapacity: bytes.count * 4 / 3 + 1) { letters, count in
+      unsafe standard.withUnsafeBufferPointer { alphabet in
+        for byte in bytes {
+          bits = bits << 8 | UInt32(byte)
+          held += 8
+          while held >= 6 {
+            held -= 6
+            unsafe letters[count] = alphabet[Int(bits >> UInt32(held) & 63)]
+            count += 1
+          }
+        }
+      }
     }
   }
 
