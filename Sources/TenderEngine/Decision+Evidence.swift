@@ -32,11 +32,11 @@ extension Decision {
     if let payment, evidence.sight == nil, draft.needsLook(at: payment, traits) {
       return .ask(.payment)
     }
-    return checked.looksFirst(draft) ? weighed(evidence) : self
+    return checked.looksFirst(draft, of: payment) ? weighed(evidence, draft) : self
   }
 
   /// Decides whether the reference of a first charge is free at the provider.
-  private func weighed(_ evidence: Evidence) -> Decision {
+  private func weighed(_ evidence: Evidence, _ draft: Operation) -> Decision {
     guard let seen = evidence.reference else { return .ask(.reference) }
     guard let found = seen.found, ![.declined, .failed, .expired].contains(found.status) else {
       return self
@@ -44,7 +44,8 @@ extension Decision {
     // Neither way out is open to a reference that was pruned.
     return .refuse(
       seen.isPruned
-        ? .referencePruned(evidence.key.reference) : .referenceAtProvider(evidence.key, found)
+        ? .referencePruned(evidence.key.reference)
+        : .referenceAtProvider(evidence.key, found, isHeldHere: !draft.isAttempt)
     )
   }
 }
@@ -61,9 +62,13 @@ extension Operation {
 }
 
 extension CheckedOrder {
-  /// Whether the provider is asked about the reference before an attempt. Another journal may have charged it.
-  fileprivate func looksFirst(_ draft: Operation) -> Bool {
-    draft.isAttempt && draft.content["id"] == nil && options.looksFirst
+  /// Whether the provider is asked about the reference before a first charge: an attempt, or the capture of a hold that
+  /// only this journal has. Another journal may have charged it.
+  fileprivate func looksFirst(_ draft: Operation, of payment: Payment?) -> Bool {
+    let isFirst =
+      draft.isAttempt ? draft.content["id"] == nil
+      : draft.kind == .capture && payment?.attempt?.preparation?.secret != nil
+    return isFirst && options.looksFirst
   }
 }
 

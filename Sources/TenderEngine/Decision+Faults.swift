@@ -409,7 +409,11 @@ extension Fault {
   }
 
   /// The provider has a payment under a reference that is new here, and it took or may take money.
-  static func referenceAtProvider(_ key: ReferenceKey, _ found: Outcome) -> Fault {
+  static func referenceAtProvider(
+    _ key: ReferenceKey,
+    _ found: Outcome,
+    isHeldHere: Bool
+  ) -> Fault {
     let (provider, reference) = (key.provider.text, key.reference)
     let id = found.id ?? "a payment without an id"
     let amount = found.money.map { " of \($0.text)" } ?? ""
@@ -419,9 +423,11 @@ extension Fault {
       "reference_at_provider",
       "\(provider) already has \(id)\(amount) under reference \(reference.quotedForMessage)\(made), "
         + "which is \(status), and this journal does not have it; nothing was sent",
-      (found.status == .requiresConfirmation
-        ? "a hold cannot be recorded here: end it at \(provider)"
-        : "to record it as this payment: tender transact --provider \(provider) --payment-id "
+      (isHeldHere
+        ? "to end the hold: tender cancel \(reference.text.shellOperand)"
+        : found.status == .requiresConfirmation
+          ? "a hold cannot be recorded here: end it at \(provider)"
+          : "to record it as this payment: tender transact --provider \(provider) --payment-id "
           + "\(id.shellQuoted) \(reference.text.shellOption("reference"))")
         + "; to charge all the same, add "
         + "\(id.shellOption("despite-payment")) to the same command"

@@ -55,6 +55,30 @@ import Testing
     )
   }
 
+  /// Pay Theory has nothing of a hold before its capture, which is the first charge.
+  @Test func `a hold of two journals is charged once`() throws {
+    let shop = try Shop()
+    var other = try Binary()
+    defer { other.remove() }
+    other.variables = shop.binary.variables
+    for till in [shop.binary, other] {
+      let hold = try till.run(line: "\(Self.card) --reference H --hold")
+      #expect(hold.record["status"] == "requires_confirmation", "\(hold.errors)")
+    }
+    let first = try shop.binary.run(line: "confirm H")
+    let id = try #require(first.record.text("id"), "\(first.errors)")
+    for _ in 0..<2 {
+      let second = try other.run(line: "confirm H")
+      #expect(second.status == 6)
+      #expect(second.errorRecord["error"]?["code"] == "reference_at_provider")
+      #expect(second.errorRecord["error"]?["message"]?.text?.contains(id) == true)
+    }
+    #expect(try shop.binary.run(line: "confirm H").record["status"] == "succeeded")
+    let both = try other.run(line: "confirm H --despite-payment \(id)")
+    #expect(both.record["status"] == "succeeded", "\(both.errors)")
+    #expect(both.record.text("id") != id)
+  }
+
   /// Another process charges while the batch runs: the refund must wait with its charge.
   @Test func `a line waits for an earlier line of its reference that waits`() throws {
     let shop = try Shop()

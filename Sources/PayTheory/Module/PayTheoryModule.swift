@@ -39,8 +39,11 @@ package struct PayTheoryModule: ProviderModule {
       CommandUse(
         """
         confirm
-        With Pay Theory only a hold by --token can be captured in part (--amount).
-        """
+        With Pay Theory only a hold by --token can be captured in part (--amount). The capture of
+        another hold is its first charge: a reference that Pay Theory has already is not charged
+        (6, reference_at_provider), as with transact.
+        """,
+        options: [Keys.despitePayment]
       ),
       CommandUse(
         """

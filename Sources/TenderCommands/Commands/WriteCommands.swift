@@ -237,7 +237,7 @@ struct WriteCommands: CommandWork {
       idempotencyKey: words.reference != nil || words.refundRequest != nil ? key : nil,
       namesProvider: invocation.has(Keys.provider) && !isInherited,
       isLookedUp: wait != nil,
-      looksFirst: looksFirst(engine),
+      looksFirst: looksFirst(words, engine),
       despitePayments: Set(invocation.all(Keys.despitePayment))
     )
   }
@@ -377,8 +377,9 @@ struct WriteCommands: CommandWork {
   }
 
   /// Whether the provider is asked about the typed reference before its first charge.
-  private func looksFirst(_ engine: Engine) -> Bool {
-    invocation.command.kind == .payment && invocation.has(Keys.reference)
+  private func looksFirst(_ words: Order, _ engine: Engine) -> Bool {
+    let isNamed = invocation.command.kind == .payment && invocation.has(Keys.reference)
+    return (isNamed || words.kind == .capture)
       && engine.provider.traits.looksByReference
       && composition.goesOutside && composition.settings.looksFirst && engine.canLookUp
       // The simulator in the process is compared with another side, and asks for no reference.
