@@ -56,9 +56,7 @@ extension PayTheoryProvider {
   private func lookByReference(_ progress: Progress, _ graphQL: GraphQL) throws(Fault) -> Finding {
     var query = LookUp(reference: progress.payment.reference)
     query.others = progress.otherIDs
-    let reference = progress.payment.reference.text
-    let list = try graphQL.transactions("reference", reference, limit: 50)
-      .filter { $0.text("reference").map { $0 == reference } ?? true }
+    let list = try transactions(of: progress.payment.reference.text, graphQL)
     let found = try newest(of: list, query) { item throws(Fault) in
       try isThis(item, Transactions.gross(item), item.text("transaction_date"), progress)
     }
@@ -178,8 +176,7 @@ extension PayTheoryProvider {
     // The charges of a reference are one query, and another one is only needed where they lack the id.
     let list =
       try query.reference.map { reference throws(Fault) in
-        try graphQL.transactions("reference", reference.text, limit: 50)
-          .filter { $0.text("reference").map { $0 == reference.text } ?? true }
+        try transactions(of: reference.text, graphQL)
       } ?? []
     var found: JSONObject?
     if let id = query.id {
@@ -247,8 +244,10 @@ extension PayTheoryProvider {
     var found = try chain(of: transaction, graphQL)
     if query.isBeforeSend { try Transactions.checkWhole(found) }
     let id = Transactions.id(found.now)
+    let currency = Transactions.currency(found.now)
     func isReversal(_ item: JSONObject) -> Bool {
       item.text("parent_id") == id && !Transactions.isPayment(item) && Transactions.isLive(item)
+        && Transactions.currency(item) ?? currency == currency
     }
     found.reversals = list.filter(isReversal)
     // The journal explains the sum in most cases.
@@ -276,7 +275,7 @@ extension PayTheoryProvider {
     guard let id = barcode.text("barcode_id"), let reference = barcode.text("reference"),
       !reference.isEmpty
     else { return nil }
-    return try graphQL.transactions("reference", reference, limit: 50).first { found in
+    return try transactions(of: reference, graphQL).first { found in
       found["payment_method"]?["barcode_id"]?.text == id && Transactions.isPayment(found)
         && found.text("parent_id")?.isEmpty ?? true
     }
@@ -286,6 +285,22 @@ extension PayTheoryProvider {
   func captured(_ id: String, _ graphQL: GraphQL) throws(Fault) -> JSONObject? {
     guard Barcodes.isID(id) else { return try graphQL.transaction(id) }
     return try graphQL.barcode(id).flatMap { found throws(Fault) in try paid(found, graphQL) }
+  }
+
+  /// Returns the transactions of a reference.
+  ///
+  /// Throws `provider_error` if one of them may have taken money and has no id: nothing could name it.
+  private func transactions(
+    of reference: String,
+    _ graphQL: GraphQL
+  ) throws(Fault) -> [JSONObject] {
+    let list = try graphQL.transactions("reference", reference, limit: 50)
+      .filter { $0.text("reference").map { $0 == reference } ?? true }
+    let isNameless = list.contains { item in
+      Transactions.id(item).isEmpty && Transactions.status(item) != .declined
+    }
+    guard !isNameless else { throw .unreadable("a payment without its id") }
+    return list
   }
 
   /// Returns the newest payment of a list that no other operation has.

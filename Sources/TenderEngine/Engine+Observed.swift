@@ -187,8 +187,8 @@ private struct Fold {
     if known.state.status.end == .cancelled { return }
     // What went back is in `addRefunds`.
     if said.name == .cancelled, known.state.captured > 0 { return }
-    if attempt.isHold, said.mayHaveMoney || said.name == .returned {
-      // It was captured, and not by this journal.
+    if attempt.isHold, !target.isUnknown, said.mayHaveMoney || said.name == .returned {
+      // It was captured, and not by this journal: the look at an unknown capture decides about that one.
       let amount = outcome.amount ?? attempt.effectiveAmount
       let sequence = found(.capture, amount, id: outcome.captureID, said, outcome.result)
       try payment.closeAttempt(after: sequence, at: now)

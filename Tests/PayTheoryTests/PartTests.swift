@@ -391,6 +391,54 @@ import Testing
     #expect(try world.books().left == 600)
   }
 
+  /// A reversal in another currency is about other money.
+  @Test(arguments: ["EUR", "USD"])
+  func `a reversal explains a lost refund of its own currency`(_ currency: String) throws {
+    let world = try World()
+    let payment = try paid(world)
+    #expect(throws: Fault.self) { try refund(world, 400) { Loser($0, .before) } }
+    try world.giveBack(400, of: try #require(payment.state.id))
+    let seen = try world.engine(exchange: { inner in
+      Altered(inner) { _, response in
+        response.alterTransactions { items in
+          items.map { item in
+            guard var row = item.object else { return item }
+            if row.text("transaction_type") == "REVERSAL" {
+              row["currency"] = .string(currency)
+            } else {
+              (row["refunded_amount"], row["status"]) = (0, "SUCCEEDED")
+            }
+            return .object(row)
+          }
+        }
+      }
+    }).lookUp("A", known: world.latest())
+    #expect((seen.payment?.state.refunding == 400) == (currency == "EUR"))
+  }
+
+  /// A payment that nothing can name may be the one that was asked for.
+  @Test func `a payment without an id in the list stops a refund`() throws {
+    let world = try World()
+    _ = try paid(world)
+    let fault = #expect(throws: Fault.self) {
+      try refund(world, 400) { inner in
+        Altered(inner) { request, response in
+          guard request.contains(#"key: \"reference\""#) else { return }
+          response.alterTransactions { items in
+            let nameless = items.compactMap(\.object).map { row in
+              var row = row
+              row["transaction_id"] = .null
+              return JSON.object(row)
+            }
+            return items + nameless
+          }
+        }
+      }
+    }
+    #expect(fault?.exitStatus == 11)
+    #expect(try world.books().left == 1000)
+  }
+
   /// Refuses every request after a reversal.
   private final class Blind: HTTPExchange {
     private let inner: any HTTPExchange

@@ -82,6 +82,21 @@ import Testing
     #expect(sent == (ends == "succeeded"))
   }
 
+  /// A look that fails says nothing about the money of the lost charge.
+  @Test func `a lost charge stays unknown where its reference cannot be asked`() throws {
+    let traits = Traits(kinds: Traits.allKinds, looksByReference: true)
+    let till = Till(Scripted(traits, .lost))
+    till.provider.recovers(by: .byHand(canResend: true))
+    #expect(try till.transact() == "9 no_answer")
+    till.clock.advance(100_000_000)
+    till.provider.isBlind(Fault(.providerError, code: "blind", "no answer"))
+    _ = till.provider.heard()
+    #expect(try till.resume(finish: true, resend: true).hasPrefix("9 "))
+    #expect(!till.provider.heard().contains { $0.hasPrefix("again") || $0.hasPrefix("send") })
+    // A new reference is free.
+    #expect(try till.transact(500, "B", looksFirst: true) == "11 blind")
+  }
+
   /// An entry of a list that is there twice is one refund.
   @Test func `a repeated entry is one refund`() throws {
     let till = Till(Scripted(.keyless, .answer(.succeeded)))

@@ -25,6 +25,8 @@ final class Scripted: Provider {
     var acts: [Act] = []
     var findings: [Finding] = []
     var lookUps: [Outcome] = []
+    /// Why look-ups fail.
+    var blindness: Fault?
     var recovery = Recovery.sameKey()
     /// The missing prerequisite of an order.
     var lack: Fault?
@@ -50,6 +52,8 @@ final class Scripted: Provider {
   func finds(_ findings: Finding...) { script.withLock { $0.findings = findings } }
 
   func shows(_ outcomes: Outcome...) { script.withLock { $0.lookUps = outcomes } }
+
+  func isBlind(_ fault: Fault) { script.withLock { $0.blindness = fault } }
 
   /// Shows no payment in look-ups any more.
   func forget() { script.withLock { ($0.lookUps, $0.made) = ([], [:]) } }
@@ -161,6 +165,7 @@ final class Scripted: Provider {
 
   func lookUp(_ query: LookUp) throws(Fault) -> Outcome? {
     hear("look up")
+    if let fault = script.withLock(\.blindness) { throw fault }
     return script.withLock { script in
       // The last look-up is repeated.
       if script.lookUps.count > 1 { return script.lookUps.removeFirst() }
