@@ -10,7 +10,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 LIBRARIES := Sources/Libraries.tsv
 column = $(shell awk -F'\t' '!/^\#/ && NF >= 8 { print $$$(1) }' $(LIBRARIES) | sort)
 APT := $(call column,4)
-APT_TEST := bubblewrap chromium chromium-driver curl fish libfaketime mandoc openssl pgbouncer postgresql python3-cryptography python3-graphql-core python3-jsonschema python3-nacl python3-websocket stunnel4 zsh
+APT_TEST := bubblewrap chromium chromium-driver curl fish libfaketime mandoc openssl pgbouncer postgresql python3-cryptography python3-graphql-core python3-jsonschema stunnel4 zsh
 APT_BENCH := curl nginx-light openssl postgresql
 APT_RELEASE := debootstrap faketime lintian openssh-client skopeo
 BREW := $(call column,6)

@@ -66,7 +66,8 @@ extension CheckedOrder {
   /// only this journal has. Another journal may have charged it.
   fileprivate func looksFirst(_ draft: Operation, of payment: Payment?) -> Bool {
     let isFirst =
-      draft.isAttempt ? draft.content["id"] == nil
+      draft.isAttempt
+      ? draft.content["id"] == nil
       : draft.kind == .capture && payment?.attempt?.preparation?.secret != nil
     return isFirst && options.looksFirst
   }

@@ -428,7 +428,7 @@ extension Fault {
         : found.status == .requiresConfirmation
           ? "a hold cannot be recorded here: end it at \(provider)"
           : "to record it as this payment: tender transact --provider \(provider) --payment-id "
-          + "\(id.shellQuoted) \(reference.text.shellOption("reference"))")
+            + "\(id.shellQuoted) \(reference.text.shellOption("reference"))")
         + "; to charge all the same, add "
         + "\(id.shellOption("despite-payment")) to the same command"
     )

@@ -49,7 +49,7 @@ import Testing
 
   @Test func `the README's commands print what it says`() throws {
     let text = try String(contentsOfFile: Project.path("README.md"), encoding: .utf8)
-    #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 285)
+    #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 181)
     let (binary, bin) = try home()
     defer { binary.remove() }
     var count = 0
@@ -74,7 +74,22 @@ import Testing
         count += 1
       }
     }
-    #expect(count > 12)
+    #expect(count > 10)
+  }
+
+  /// The server is ready and its file whole before the program reads it.
+  @Test(.enabled(if: Judge.has("ctypes"), "python3 is not installed"))
+  func `the README's lines for an own program run as pasted`() throws {
+    let text = try String(contentsOfFile: Project.path("README.md"), encoding: .utf8)
+    let lines = try #require(
+      text.components(separatedBy: "```sh\n").first { $0.contains("mkfifo") }?
+        .components(separatedBy: "```")[0]
+    )
+    let (binary, bin) = try home()
+    defer { binary.remove() }
+    let (status, printed) = try shell(lines, binary, bin)
+    #expect(status == 0, "\(printed)")
+    #expect(printed.split(separator: "\n").contains("executed"), "\(printed)")
   }
 
   /// An amount, and runs one after the other: the addition to the command, and the script's exit. Three of

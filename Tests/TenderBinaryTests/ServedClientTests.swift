@@ -139,7 +139,10 @@ import Testing
     let seen = try Self.run("/bin/sh", ["-c", #". "$0" && env -0"#, file]).output
     let lines = seen.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
     for (name, value) in host.variables { #expect(lines.contains("\(name)=\(value)"), "\(name)") }
-    #expect(host.variables.count == 33)
+    // The keys are in the file alone.
+    #expect(lines.count { $0.contains("PRIVATE KEY") } == 2)
+    #expect(!host.variables.values.contains { $0.contains("PRIVATE KEY") })
+    #expect(host.variables.count == 31)
     let books = try host.ask("GET /_simulator/show", []).1?.array ?? []
     for currency in ["EUR", "GBP", "PLN"] {
       let account = host.variables["TENDER_TRUELAYER_MERCHANT_ACCOUNT_\(currency)"]
@@ -317,25 +320,6 @@ import Testing
     let (status, output) = try Self.run("/usr/bin/python3", [path], host.variables)
     #expect(status == 0)
     #expect(String(decoding: output, as: UTF8.self) == result + "\n")
-  }
-
-  @Test(
-    .enabled(
-      if: Judge.has("cryptography, nacl, websocket"),
-      "python3-cryptography, python3-nacl and python3-websocket are not installed"
-    )
-  )
-  func `serves the README's program in another language`() throws {
-    let home = try Binary()
-    defer { home.remove() }
-    let host = try Host(home, "--sim-scenario", "bank:execute")
-    let parts = try Project.text("README.md").components(separatedBy: "```")
-    let program = try #require(parts.first { $0.hasPrefix("python\n") }).dropFirst("python\n".count)
-    let path = home.home.appending(path: "pay.py").path
-    try program.write(toFile: path, atomically: true, encoding: .utf8)
-    let (status, output) = try Self.run("/usr/bin/python3", [path], host.variables)
-    #expect(status == 0)
-    #expect(String(decoding: output, as: UTF8.self) == "settled SUCCEEDED\n")
   }
 
   /// A CI job of a shop, in an empty folder, with only the program of this project.

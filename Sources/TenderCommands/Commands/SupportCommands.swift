@@ -24,7 +24,8 @@ extension Action {
     key. The key is made at the first start and stored in the state folder. The names are the
     variables of tender and, where they are public, of the providers' own programs. With them
     tender --env sandbox --provider NAME pays here. Other credentials are refused as the provider
-    refuses them. Ctrl-C or SIGTERM stops the server.
+    refuses them. Its first line comes when the server is ready and the --env-file is whole. With
+    that file the record has no private key. Ctrl-C or SIGTERM stops the server.
 
     Scenario, faults and clock are for requests without a header X-Tender-Simulator. Below
     /_simulator/ are the other simulator commands over HTTP: see tender help simulator.
@@ -246,9 +247,11 @@ struct SupportCommands: CommandWork {
     let exports = variables.map { "export \($0)=\(Self.quoted($1))\n" }.joined()
     let envFile = invocation[Keys.envFile]
     if let envFile { try Environment.write(exports, to: envFile, named: "--env-file") }
+    // A file for the owner alone has the keys; a log that gets the record does not.
+    let shown = variables.filter { envFile == nil || !$0.value.contains("PRIVATE KEY") }
     let fields: JSONObject = [
       "address": .string(text(.http)), "device": .string(text(.device)),
-      "variables": .object(JSONObject(variables.map { .init(key: $0, value: .string($1)) })),
+      "variables": .object(JSONObject(shown.map { .init(key: $0, value: .string($1)) })),
       "env_file": envFile?.json,
     ]
     if output.isTable { output.put(exports) } else { output.show(records.record(.server, fields)) }
