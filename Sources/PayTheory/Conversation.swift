@@ -1,5 +1,4 @@
-private import Synchronization
-package import TenderEngine
+import TenderEngine
 import TenderModel
 
 /// A parsed text message of the socket (README, 3.2).
@@ -51,12 +50,10 @@ final class Conversation {
   private let keys: KeyPair
   private let clock: any Clock
   private let randomness: any Randomness
-  private var timeout: Int
+  private let timeout: Int
   private var serverKey: [UInt8] = []
   /// The caller's own session id.
   let session: String
-  /// What is learned of the connection's secrets. Each payment that uses the connection learns it too.
-  private let secrets: Redactor
   private(set) var hostToken = ""
   /// The session key of this socket, which requests carry.
   private(set) var sessionKey = ""
@@ -67,12 +64,10 @@ final class Conversation {
   private init(
     _ socket: any MessageSocket,
     _ session: String,
-    _ secrets: Redactor,
     _ context: PayTheoryContext
   ) {
     self.socket = socket
     self.session = session
-    self.secrets = secrets
     clock = context.clock
     randomness = context.randomness
     timeout = context.configuration.timeout
@@ -82,15 +77,6 @@ final class Conversation {
   }
 
   deinit { socket.close(waiting: hasTold) }
-
-  /// Whether the connection is still open, as far as this process knows.
-  var isOpen: Bool { socket.isOpen }
-
-  /// Switches to another payment, with its time limit and its redactor.
-  func serve(_ context: PayTheoryContext) {
-    timeout = context.configuration.timeout
-    context.redactor.learn(secrets)
-  }
 
   /// Connects: token, socket, host token.
   ///
@@ -104,9 +90,7 @@ final class Conversation {
       by: Deadline(in: context.configuration.timeout, on: context.clock)
     )
     let token = try fetchToken(session: session, context)
-    let secrets = Redactor()
-    for secret in [token, session] { secrets.learn(secret) }
-    context.redactor.learn(secrets)
+    for secret in [token, session] { context.redactor.learn(secret) }
     let socket: any MessageSocket
     do throws(Fault) {
       socket = try context.sockets.open(
@@ -117,9 +101,8 @@ final class Conversation {
     } catch {
       throw asSocketFault(error)
     }
-    let conversation = Conversation(socket, session, secrets, context)
-    try conversation.authenticate(ptToken: token)
-    context.redactor.learn(secrets)
+    let conversation = Conversation(socket, session, context)
+    try conversation.authenticate(ptToken: token, context.redactor)
     return conversation
   }
 
@@ -231,7 +214,7 @@ final class Conversation {
     }
   }
 
-  private func authenticate(ptToken: String) throws(Fault) {
+  private func authenticate(ptToken: String, _ redactor: Redactor) throws(Fault) {
     var inner = JSONWriter()
     inner.write([
       "ptToken": .string(ptToken), "origin": "apple", "attestation": "",
@@ -250,7 +233,7 @@ final class Conversation {
       else { throw .socketError("no host token in its answer") }
       self.hostToken = hostToken
       self.sessionKey = sessionKey
-      for secret in [hostToken, sessionKey] { secrets.learn(secret) }
+      for secret in [hostToken, sessionKey] { redactor.learn(secret) }
       serverKey = key
     } catch {
       throw Self.asSocketFault(error)
@@ -298,88 +281,5 @@ final class Conversation {
     case .interrupted, .terminated, .hungUp, .internal, .state, .usage: return fault
     default: return .socketError(fault.message)
     }
-  }
-}
-
-/// Connections that are opened in advance, while other payments run.
-///
-/// Five of a payment's seven round trips are the same for every payment, and move no money. At most one is
-/// opened for every two that were used, so that few are left at the end. Those are closed with the process.
-package final class ConversationsAhead: Sendable {
-  package typealias Exchanges = (http: any HTTPExchange, sockets: any SocketExchange)
-
-  private struct State: Sendable {
-    var ready: [Opened] = []
-    var opening = 0
-    var taken = 0
-    var idle: [Exchanges] = []
-  }
-
-  /// An unused connection.
-  private struct Opened: @unchecked Sendable {
-    // Unchecked: the lock passes it from the thread that opened it to the thread that uses it.
-    let conversation: Conversation
-    let name: String
-    let at: Int
-  }
-
-  /// The maximum age in milliseconds, shorter than the life of a token and than idle limits of gateways.
-  private static let freshness = 60_000
-  private static let threadsAtOnce = 4
-
-  private let state = Mutex(State())
-  private let most: Int
-  private let make: @Sendable () -> Exchanges
-
-  /// Creates a pool of at most `most` connections. `make` returns the parts that a thread needs to open one.
-  package init(most: Int, make: @escaping @Sendable () -> Exchanges) {
-    self.most = most
-    self.make = make
-  }
-
-  package var count: Int { state.withLock(\.ready.count) }
-
-  /// Returns a connection that is ready for the same account; nil if there is none.
-  ///
-  /// It begins to open others.
-  func take(_ context: PayTheoryContext) -> Conversation? {
-    let name = context.account
-    let now = context.clock.uptime
-    let (found, lacking) = state.withLock { state in
-      state.taken += 1
-      state.ready.removeAll { now - $0.at > Self.freshness }
-      var found: Conversation?
-      if let index = state.ready.firstIndex(where: { $0.name == name }) {
-        found = state.ready.remove(at: index).conversation
-      }
-      let wanted = min(most, state.taken / 2) - state.ready.count - state.opening
-      let lacking = max(0, min(wanted, Self.threadsAtOnce))
-      state.opening += lacking
-      return (found, lacking)
-    }
-    for _ in 0..<lacking { begin(context, name) }
-    guard let found, found.isOpen else { return nil }
-    found.serve(context)
-    return found
-  }
-
-  private func begin(_ context: PayTheoryContext, _ name: String) {
-    let hasBegun = DetachedThread.begin { [self] in
-      let carrier = state.withLock { $0.idle.popLast() } ?? make()
-      var own = context
-      (own.http, own.sockets) = carrier
-      // Only the thread of a payment learns that payment's secrets.
-      own.redactor = Redactor()
-      let opened = (try? Conversation.open(session: own.randomness.uuid(), own)).map {
-        Opened(conversation: $0, name: name, at: own.clock.uptime)
-      }
-      state.withLock { state in
-        state.opening -= 1
-        state.idle.append(carrier)
-        // After a failure, the next payment opens a connection itself and reports the reason.
-        if let opened { state.ready.append(opened) }
-      }
-    }
-    if !hasBegun { state.withLock { $0.opening -= 1 } }
   }
 }

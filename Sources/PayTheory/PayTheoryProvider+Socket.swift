@@ -209,10 +209,8 @@ extension PayTheoryProvider {
     return try Replies.token(answer.body)
   }
 
-  /// Takes a connection that was opened in advance, or opens one.
   private func begin(_ progress: Progress) throws(Fault) -> (Conversation, Requests) {
     progress.enter("connecting")
-    if let opened = ahead?.take(context) { return (opened, requests(opened)) }
     let conversation = try Conversation.open(session: context.randomness.uuid(), context)
     return (conversation, requests(conversation))
   }

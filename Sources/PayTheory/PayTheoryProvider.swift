@@ -7,13 +7,7 @@ package struct PayTheoryProvider: Provider {
   package static let name = ProviderName("paytheory")
   let context: PayTheoryContext
 
-  /// Connections opened in advance; nil if each payment opens one itself.
-  let ahead: ConversationsAhead?
-
-  package init(_ context: PayTheoryContext, ahead: ConversationsAhead? = nil) {
-    self.context = context
-    self.ahead = ahead
-  }
+  package init(_ context: PayTheoryContext) { self.context = context }
 
   package var name: ProviderName { Self.name }
 

@@ -143,8 +143,6 @@ package protocol MessageSocket: AnyObject {
   func send(_ text: String, _ permit: SendPermit?, by deadline: Deadline) throws(Fault)
   /// Waits for the next message. Throws as `HTTPExchange.send` does.
   func receive(by deadline: Deadline) throws(Fault) -> SocketMessage
-  /// Whether the server has not closed the connection, as far as its bytes have arrived.
-  var isOpen: Bool { get }
   /// Closes the connection. With `waiting`, it waits a short while for the server's close, which confirms
   /// that the server read everything before.
   func close(waiting: Bool)
@@ -155,8 +153,6 @@ extension MessageSocket {
   package func send(_ text: String, by deadline: Deadline) throws(Fault) {
     try send(text, nil, by: deadline)
   }
-
-  package var isOpen: Bool { true }
 }
 
 /// A factory of addresses at which a payer returns from the bank to this machine.

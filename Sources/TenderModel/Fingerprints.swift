@@ -49,20 +49,13 @@ struct Fingerprints: Sendable {
   ///
   /// Returns whether it is new.
   @discardableResult
-  mutating func insert(_ bytes: some Sequence<UInt8>) -> Bool { insert(Self.print(of: bytes)) }
-
-  private mutating func insert(_ print: Print) -> Bool {
+  mutating func insert(_ bytes: some Sequence<UInt8>) -> Bool {
+    let print = Self.print(of: bytes)
     guard print.count >= Self.window, !known.contains(print) else { return false }
     let slot = slot(print.first)
     sieve[slot >> 6] |= 1 << UInt64(slot & 63)
     known.insert(print, at: known.firstIndex { $0.count < print.count } ?? known.endIndex)
     return true
-  }
-
-  /// Adds the fingerprints of others, without their bytes.
-  mutating func formUnion(_ others: Fingerprints) {
-    for print in others.known { _ = insert(print) }
-    for word in others.words where !words.contains(word) { words.append(word) }
   }
 
   /// Adds the fingerprint of bytes that count only as a whole word.

@@ -55,12 +55,6 @@ package final class Redactor: Sendable {
     }
   }
 
-  /// Learns what another redactor knows. The secrets themselves are not needed for it.
-  package func learn(_ other: Redactor) {
-    let others = other.known.withLock { $0.secrets }
-    known.withLock { $0.secrets.formUnion(others) }
-  }
-
   /// Learns a short secret, such as a security code. It is replaced as a whole word in a provider's text.
   package func learnShort(_ secret: borrowing Secret) {
     known.withLock { known in

@@ -50,7 +50,6 @@ final class World {
     over other: (any Journal)? = nil,
     lateWindow: Int = 0,
     interruption: any Interruption = NeverInterrupted(),
-    ahead: ConversationsAhead? = nil,
     timeout: Int? = nil,
     announce: @escaping (String) -> Void = { _ in }
   ) throws -> Engine {
@@ -74,8 +73,7 @@ final class World {
         clock: clock,
         randomness: SeededRandomness(seed: Int.random(in: 0...Int.max), label: "world"),
         redactor: redactor
-      ),
-      ahead: ahead
+      )
     )
     return Engine(
       env: env,

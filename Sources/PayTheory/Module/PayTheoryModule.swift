@@ -117,32 +117,27 @@ package struct PayTheoryModule: ProviderModule {
 
   package var explanations: [Explanation] { Vocabulary.pages }
 
-  package func setup(_ session: any Session, _ env: Env) throws(Fault) -> PayTheorySetup {
-    PayTheorySetup(
-      configuration: try configuration(session, env),
-      ahead: try session.exchangesAhead().map { most, make in
-        session.shared { ConversationsAhead(most: most, make: make) }
-      }
-    )
+  package func isRedirected(_ configuration: PayTheoryConfiguration) -> Bool {
+    configuration.isRedirected
   }
 
-  package func isRedirected(_ setup: PayTheorySetup) -> Bool { setup.configuration.isRedirected }
-
-  package func make(_ setup: PayTheorySetup, _ wires: Wires) -> PayTheoryProvider {
+  package func make(
+    _ configuration: PayTheoryConfiguration,
+    _ wires: Wires
+  ) -> PayTheoryProvider {
     PayTheoryProvider(
       PayTheoryContext(
-        configuration: setup.configuration,
+        configuration: configuration,
         http: wires.exchanges.http,
         sockets: wires.exchanges.sockets,
         clock: wires.clock,
         randomness: wires.randomness,
         redactor: wires.redactor
-      ),
-      ahead: setup.ahead
+      )
     )
   }
 
-  private func configuration(
+  package func setup(
     _ session: any Session,
     _ env: Env
   ) throws(Fault) -> PayTheoryConfiguration {
@@ -251,9 +246,9 @@ package struct PayTheoryModule: ProviderModule {
   ) throws(Fault) -> Instrument? {
     do throws(Fault) {
       if let payment {
-        try configuration(session, env).checkReady(for: .placed(.payment(payment)), of: nil)
+        try setup(session, env).checkReady(for: .placed(.payment(payment)), of: nil)
       } else {
-        try configuration(session, env).checkInstruments()
+        try setup(session, env).checkInstruments()
       }
       return try InstrumentReader(session: session, env: env).read()
     } catch {
@@ -487,10 +482,4 @@ extension ProviderSettings {
     configuration.graphQLBase = graphQL
     configuration.isRedirected = true
   }
-}
-
-/// What Pay Theory's adapter needs from options, files and profile.
-package struct PayTheorySetup {
-  let configuration: PayTheoryConfiguration
-  let ahead: ConversationsAhead?
 }

@@ -55,9 +55,6 @@ package protocol Session: AnyObject {
   func simulated(_ provider: ProviderName) -> JSONObject
   /// Returns the ways to a provider. Throws `usage` or `state`.
   func wires(outside: Bool) throws(Fault) -> Wires
-  /// Returns a factory of transports for a thread that sends requests before their lines run, and the largest
-  /// number of such lines. Nil if every command sends its requests itself.
-  func exchangesAhead() throws(Fault) -> (most: Int, make: @Sendable () -> Exchanges)?
   /// Returns the receiver of records of the exchange; nil without `--trace`. Throws `usage`.
   func watch() throws(Fault) -> (@Sendable (JSONObject) -> Void)?
   /// Whether a running `simulator serve` listens on a port of this machine.

@@ -35,8 +35,7 @@ extension Action {
     command each row is a transact. Results and errors have the number of the row as their line; the
     header is row 1. A CSV file has no instruments.
 
-    With --jobs many lines run at once. Lines that wait for the disk share one sync. Connections
-    are opened ahead, at most one for every two lines.
+    With --jobs many lines run at once. Lines that wait for the disk share one sync.
 
     Several runners may share a file. With --shard 3/10 each takes a share of the lines, by their
     reference. Without it each takes every line, and leaves lines of other runners for the end.
@@ -130,7 +129,6 @@ struct BatchCommand: CommandWork {
       containment: composition.containment,
       checks: checks,
       standing: try invocation.value(Keys.simClock)?.standing,
-      jobs: jobs,
       isOrdered: invocation.has(Keys.ordered),
       resumes: invocation.has(Keys.resume)
     )

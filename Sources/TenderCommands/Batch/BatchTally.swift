@@ -14,13 +14,8 @@ struct BatchTally {
   var unknown = 0
   var replayed = 0
   var statuses: [String: Int] = [:]
-  /// The amount charged for each payment after its last line, by provider and reference. It counts once.
-  ///
-  /// 9 bits are the position of its currency. The rest is the amount.
-  private(set) var charged = NameTable()
-  /// The refunded amount, if any, in the same form.
-  private(set) var refunded = NameTable()
-  private(set) var currencies: [String] = []
+  /// The money of each payment after its last line, by provider and reference. It counts once.
+  private(set) var money: [String: (currency: String, charged: Int, refunded: Int)] = [:]
   var begun = 0
   var isStopped = false
   /// The number of lines that were not started, as far as they can be counted.
@@ -64,23 +59,17 @@ struct BatchTally {
     guard let currency = fields.text("currency"), fields.text("status") != nil else { return }
     let name = fields.text("reference") ?? fields.text("id") ?? ""
     let key = "\(fields.text("provider") ?? "")/\(name)"
-    let place = currencies.firstIndex(of: currency) ?? currencies.count
-    if place == currencies.count { currencies.append(currency) }
-    func number(_ amount: Int) -> UInt64 { UInt64(clamping: amount) << 9 | UInt64(place) }
-    charged[key] = number(fields["captured_amount"]?.boundedNumber ?? 0)
     let returned = ["refunded_amount", "voided_amount", "returned_amount"]
       .reduce(0) { $0 + (fields[$1]?.boundedNumber ?? 0) }
-    if returned > 0 || refunded[key] != nil { refunded[key] = number(returned) }
+    money[key] = (currency, fields["captured_amount"]?.boundedNumber ?? 0, returned)
   }
 
   /// The charged, refunded and net amounts by currency, in minor units.
   private var sums: JSONObject {
     var sums: [String: (charged: Int, refunded: Int)] = [:]
-    for number in charged.values {
-      sums[currencies[Int(number & 511)], default: (0, 0)].charged += Int(number >> 9)
-    }
-    for number in refunded.values {
-      sums[currencies[Int(number & 511)], default: (0, 0)].refunded += Int(number >> 9)
+    for payment in money.values {
+      sums[payment.currency, default: (0, 0)].charged += payment.charged
+      sums[payment.currency, default: (0, 0)].refunded += payment.refunded
     }
     return JSONObject(
       sums.sorted { $0.key < $1.key }.map { currency, sum in

@@ -54,7 +54,6 @@ struct BatchWorker: Sendable {
   let checks: Bool
   /// The fixed time of the simulated clock; nil for the machine's.
   let standing: Int?
-  let jobs: Int
   /// Whether the lines must run in their order.
   let isOrdered: Bool
   /// Whether the batch continues an earlier one, so that finished lines are replayed.

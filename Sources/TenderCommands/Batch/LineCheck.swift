@@ -52,10 +52,10 @@ struct SeenPayments {
 
   /// By reference: 0 if lines only change its payment. Otherwise the position in `providers`, plus one, of the
   /// provider of the first line that makes it.
-  private var begun = NameTable()
+  private var begun: [String: UInt64] = [:]
   private var providers: [String?] = []
   /// 32 bits of a hash of the order, and the line, by provider and reference.
-  private var payments = NameTable()
+  private var payments: [String: UInt64] = [:]
 
   /// Adds a line. Returns the facts from earlier lines about its reference.
   ///

@@ -34,15 +34,6 @@ extension Composition {
     return transport
   }
 
-  func exchangesAhead() throws(Fault) -> (most: Int, make: @Sendable () -> Exchanges)? {
-    // A simulated or traced line has a separate transport.
-    guard let jobs = shared.batch?.jobs, jobs > 1, !isDryRun, goesOut, simulatorOptions.isEmpty,
-      invocation[Keys.trace] == nil
-    else { return nil }
-    let transport = transport(ownClock)
-    return (min(3 * jobs, 256), { (CurlHTTP(transport), WebSocketClient(transport)) })
-  }
-
   func wires(outside isOutside: Bool) throws(Fault) -> Wires {
     let clock = isOutside ? ownClock : worldClock
     let exchanges = try exchanges(outside: isOutside, clock)

@@ -147,8 +147,6 @@ private final class ObservedSocket: MessageSocket {
     return message
   }
 
-  var isOpen: Bool { inner.isOpen }
-
   func close(waiting: Bool) { inner.close(waiting: waiting) }
 }
 

@@ -193,8 +193,6 @@ package final class WebSocket: MessageSocket {
     try? stream.send(frame.encoded(mask: settings.randomness.bytes(4)), nil, by: deadline)
   }
 
-  package var isOpen: Bool { drain(by: Deadline(in: 1000, on: settings.clock)) }
-
   package func close(waiting: Bool) {
     guard !isBroken, !machine.hasEnded, let frame = machine.close(code: 1000) else { return }
     let deadline = Deadline(in: 500, on: settings.clock)
