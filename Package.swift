@@ -137,6 +137,7 @@ let package = Package(
     ),
     room(
       "TenderJournal",
+      documents: ["Tables.sql", "Shared/Grants.sql", "Shared/Tables.sql"],
       needs: "TenderEngine",
       "TenderModel",
       "TenderSystem",

@@ -10,6 +10,15 @@ static const unsigned char engine[] = {
 static const unsigned char command_line[] = {
 #embed "../TenderCommandLine/Pages.txt"
 };
+static const unsigned char tables[] = {
+#embed "../TenderJournal/Tables.sql"
+};
+static const unsigned char shared_tables[] = {
+#embed "../TenderJournal/Shared/Tables.sql"
+};
+static const unsigned char grants[] = {
+#embed "../TenderJournal/Shared/Grants.sql"
+};
 static const unsigned char paytheory[] = {
 #embed "../PayTheory/Pages.txt"
 };
@@ -53,6 +62,9 @@ static const unsigned char fish[] = {
 static const struct tender_text texts[] = {
     {"TenderEngine/Pages.txt", engine, sizeof engine},
     {"TenderCommandLine/Pages.txt", command_line, sizeof command_line},
+    {"TenderJournal/Tables.sql", tables, sizeof tables},
+    {"TenderJournal/Shared/Tables.sql", shared_tables, sizeof shared_tables},
+    {"TenderJournal/Shared/Grants.sql", grants, sizeof grants},
     {"PayTheory/Pages.txt", paytheory, sizeof paytheory},
     {"Toro/Pages.txt", toro, sizeof toro},
     {"TrueLayer/Pages.txt", truelayer, sizeof truelayer},

@@ -43,7 +43,7 @@ extension Engine {
         checked.first = try added(draft, checked, to: newPayment(reference))
       }
       lock = try hold(reference, opening: checked.first.map { ($0, checked.terms) })
-      if provider.traits.isAtReader { journal.forgetStop(key(reference)) }
+      if provider.traits.isAtReader { try? journal.setStop(key(reference), isRequested: false) }
     } else {
       if checked.undoes {
         try checkOwner(of: checked.payment)
@@ -54,7 +54,7 @@ extension Engine {
         throw try unknown(checked.handle)
       }
       lock = try checked.isUnderWay ? holdStopping(reference) : hold(reference)
-      if checked.isUnderWay { journal.forgetStop(key(reference)) }
+      if checked.isUnderWay { try? journal.setStop(key(reference), isRequested: false) }
       if checked.payment == nil { try adopt(checked) }
     }
     defer { withExtendedLifetime(lock) {} }
@@ -189,7 +189,7 @@ extension Engine {
     guard provider.traits.isAtReader, let found,
       found.operations.contains(where: \.isAtReader)
     else { return false }
-    try journal.requestStop(found.key)
+    try journal.setStop(found.key, isRequested: true)
     return true
   }
 
@@ -203,7 +203,7 @@ extension Engine {
       let lock = try lock(reference, within: min(500, deadline.remaining))
       if let lock { return lock }
       guard deadline.remaining > 0 else { throw .inProgress(reference) }
-      try journal.requestStop(key(reference))
+      try journal.setStop(key(reference), isRequested: true)
     }
   }
 

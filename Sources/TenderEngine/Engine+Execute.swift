@@ -189,7 +189,7 @@ extension Engine {
       done = try driver.applied(outcome, .answer, done, progress.sequence)
       done.updatedAt = clock.now
       let note = progress.note(note)
-      try journal.conclude(&done, progress.sequence, note: note, isLast: true)
+      try journal.update(&done, progress.sequence, note: note, .last)
     }
     say(done, progress)
     return Report(done.subject(of: progress.sequence), done[progress.sequence], replayed: false)
@@ -255,7 +255,7 @@ extension Engine {
     let note =
       (fault.effect == .unknown ? "result unknown: " : "ended with no effect: ") + kept.code
     do throws(Fault) {
-      try journal.conclude(&after, progress.sequence, note: progress.note(note), isLast: true)
+      try journal.update(&after, progress.sequence, note: progress.note(note), .last)
       driver.say(after.state.status.rawValue)
       progress.sayAll()
     } catch {

@@ -80,7 +80,7 @@ package struct Engine {
   /// a reference is new, so this throws.
   func hold(
     _ reference: Reference,
-    opening first: (payment: Payment, terms: OpeningTerms)? = nil,
+    opening first: Opening? = nil,
     patience: Int? = nil
   ) throws(Fault) -> any ReferenceLock {
     try journal.checkWhole()
@@ -88,17 +88,12 @@ package struct Engine {
     // An earlier version may have stored the reference in another form of the same letters. That form is
     // looked up first.
     let isPlain = Reference.forms(of: reference.text).count == 1
-    let lock =
-      if let first, isPlain {
-        try journal.lock(
-          opening: first.payment,
-          first.terms,
-          by: deadline,
-          interruption: interruption
-        )
-      } else {
-        try journal.lock(key(reference), by: deadline, interruption: interruption)
-      }
+    let lock = try journal.lock(
+      key(reference),
+      opening: isPlain ? first : nil,
+      by: deadline,
+      interruption: interruption
+    )
     guard let lock else { throw .inProgress(reference, journal.worker(key(reference))) }
     return lock
   }

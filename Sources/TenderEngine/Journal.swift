@@ -6,6 +6,8 @@ package enum Durability: Sendable, Hashable {
   case process
   /// A power failure: the bytes are on the disk.
   case power
+  /// A power failure, and it is the last write under the lock.
+  case last
 }
 
 /// The store in which every operation is written before it is sent.
@@ -15,27 +17,14 @@ package enum Durability: Sendable, Hashable {
 package protocol Journal: Sendable {
   /// Takes the lock on a reference, and waits for it until `deadline`; nil if another process holds it.
   ///
-  /// The lock ends when the returned value is released, or with the process.
+  /// The lock ends when the returned value is released, or with the process. A device has such a key too
+  /// (`ReferenceKey.device`), and its lock is one of this machine. If the reference is new, `first` may be written
+  /// at once, and `open` then writes nothing more. Until `open`, `payment` does not return it.
   func lock(
     _ key: ReferenceKey,
+    opening first: Opening?,
     by deadline: Deadline,
     interruption: any Interruption
-  ) throws(Fault) -> (any ReferenceLock)?
-  /// Takes the lock on a reference like `lock`, for a payment that may be its first.
-  ///
-  /// If the reference is new, the payment may be written at once, and `open` then writes nothing more. Until
-  /// `open`, `payment` does not return it.
-  func lock(
-    opening payment: Payment,
-    _ terms: OpeningTerms,
-    by deadline: Deadline,
-    interruption: any Interruption
-  ) throws(Fault) -> (any ReferenceLock)?
-  /// Takes the lock on a device of this machine, as `lock` does on a reference.
-  func lockDevice(
-    _ address: String,
-    by deadline: Deadline,
-    _ interruption: any Interruption
   ) throws(Fault) -> (any ReferenceLock)?
   func payment(_ key: ReferenceKey) throws(Fault) -> Payment?
   /// Writes a new attempt of a new or an existing reference. Returns the payment with its rows.
@@ -60,60 +49,46 @@ package protocol Journal: Sendable {
     note: String,
     _ durability: Durability
   ) throws(Fault)
-  /// Writes the outcome of a request that was sent. `isLast` means that this is the last write under the lock.
-  func conclude(
-    _ payment: inout Payment,
-    _ sequence: Int,
-    note: String,
-    isLast: Bool
-  ) throws(Fault)
-  /// Throws (`journal_forgot`, `journal_copy`) if the journal lost entries, or is a copy. Such a journal
-  /// cannot tell whether a reference is new.
-  func checkWhole() throws(Fault)
+  /// The reason (`journal_forgot`, `journal_copy`) for which the journal cannot tell whether a reference is new: it
+  /// lost entries, or is a copy. Nil if it is whole.
+  ///
+  /// `isRefused` is false if all requests go to the simulator in this process. Then it is only a warning. What a
+  /// copy lacks can be looked up before it is accepted.
+  func loss() throws(Fault) -> JournalLoss?
   /// Records that requests go to real or served providers, which remember them if the journal is lost.
   func reachesOutside()
   /// Returns a keyed hash of each member that this journal does not store as typed, by name.
   ///
   /// `instrument` is the text that identifies a card or account.
   func fingerprints(of content: JSONObject, instrument: String?) throws(Fault) -> JSONObject
-  /// Asks the process that works on a reference to stop, if it still can.
-  func requestStop(_ key: ReferenceKey) throws(Fault)
+  /// Asks the process that works on a reference to stop, if it still can; or withdraws the request, before new work
+  /// begins or after the old work ended.
+  func setStop(_ key: ReferenceKey, isRequested: Bool) throws(Fault)
   /// Whether a stop was requested and not withdrawn.
   func isStopRequested(_ key: ReferenceKey) -> Bool
-  /// Withdraws the request to stop, before new work begins or after the old work ended.
-  func forgetStop(_ key: ReferenceKey)
   /// A description of the process that works on a reference, if the journal knows it.
   func worker(_ key: ReferenceKey) -> String?
   /// The time in which a request that can move money may be sent; nil if a lock lasts as long as its process.
   var window: SendWindow? { get }
   /// Whether `prune` deleted the payment of a reference. Such a reference stays used.
   func isPruned(_ key: ReferenceKey) throws(Fault) -> Bool
-  /// The number of attempts, for names that a seed generates.
-  func count() throws(Fault) -> Int
+  /// The number of attempts, for names that a seed generates, and the time when the oldest payment was recorded, in
+  /// milliseconds since 1970; nil without any.
+  func extent() throws(Fault) -> (attempts: Int, oldest: Int?)
 
-  /// The payments with `handle` as their reference, or as the provider's id of an operation, newest first.
-  func payments(matching handle: String, filter: PaymentFilter) throws(Fault) -> [Payment]
   /// Passes the payments that match a filter to `body`, newest first, until it returns false.
   func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault)
   /// The number of payments that match a filter. Counting stops at `limit`.
   func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int
   /// The sums of the payments that match a filter, in any order. The filter must be one of columns alone.
   func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total]
-  /// The time when the oldest payment was recorded, in milliseconds since 1970; nil without any.
-  func oldest() throws(Fault) -> Int?
   /// The history of a payment, oldest first.
   func history(of payment: Payment) throws(Fault) -> [HistoryEntry]
   // Maintenance and import.
 
-  /// The number of payments that `prune` would delete.
-  func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int
-  /// Deletes payments with their operations and history. A keyed hash of each reference stays. Returns the number
-  /// of payments.
-  ///
-  /// A payment stays if it changed at `time` (milliseconds since 1970) or later. It also stays if it is not
-  /// final or has an unknown operation. A mandate that can still be revoked stays, and so does a refund that
-  /// an original payment counts.
-  func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int
+  /// Deletes the payments of a filter with `unneededBefore`, with their operations and history. A keyed hash of each
+  /// reference stays. Returns the number of payments.
+  func prune(_ filter: PaymentFilter) throws(Fault) -> Int
   /// Compares each payment's columns with its operations, and the lines of the history with each other. Returns a
   /// description of each error.
   func verify() throws(Fault) -> [String]
@@ -121,9 +96,6 @@ package protocol Journal: Sendable {
   func backUp(to path: String) throws(Fault)
   /// Accepts the journal as complete and as the original, at a time in milliseconds since 1970.
   func accept(reason: String, at time: Int) throws(Fault)
-  /// A warning that the journal is a copy. It is set only if all requests go to the simulator in this
-  /// process, so that nothing is refused.
-  var copyWarning: Fault? { get }
   /// The reason why no mark can be written; nil if it can. Without a mark, the loss of the whole journal is
   /// not noticed.
   var markProblem: String? { get }
@@ -131,6 +103,24 @@ package protocol Journal: Sendable {
   ///
   /// The attempts of one reference may come one by one. Throws `conflict` if another payment has its place.
   func take(_ payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Bool
+}
+
+/// A problem of a whole journal, and its effect (`Journal.loss`).
+package typealias JournalLoss = (fault: Fault, isRefused: Bool, isCopy: Bool)
+
+/// A payment to open if its reference is new, and the conditions.
+package typealias Opening = (payment: Payment, terms: OpeningTerms)
+
+extension ReferenceKey {
+  /// The key of a device of this machine. No provider has that name.
+  package static func device(_ address: String) -> ReferenceKey {
+    .init(env: .simulator, provider: devices, reference: Reference(stored: address))
+  }
+
+  /// Whether it is the key of a device.
+  package var isDevice: Bool { provider == Self.devices }
+
+  private static let devices = ProviderName("device")
 }
 
 /// The conditions under which an attempt may be opened.
@@ -148,7 +138,33 @@ package struct OpeningTerms: Sendable, Hashable {
 }
 
 extension Journal {
-  package func oldest() throws(Fault) -> Int? { nil }
+  package func lock(
+    _ key: ReferenceKey,
+    by deadline: Deadline,
+    interruption: any Interruption
+  ) throws(Fault) -> (any ReferenceLock)? {
+    try lock(key, opening: nil, by: deadline, interruption: interruption)
+  }
+
+  /// Throws the reason for which the journal cannot tell whether a reference is new.
+  package func checkWhole() throws(Fault) {
+    if let loss = try loss(), loss.isRefused { throw loss.fault }
+  }
+
+  package func loss() throws(Fault) -> JournalLoss? { nil }
+
+  /// Returns the payments of a filter with `handle` as their reference, or as the provider's id of an operation,
+  /// newest first.
+  package func payments(matching handle: String, filter: PaymentFilter) throws(Fault) -> [Payment] {
+    var filter = filter
+    filter.name = handle
+    var found: [Payment] = []
+    try each(filter) { payment in
+      found.append(payment)
+      return true
+    }
+    return found
+  }
 
   package func isPruned(_ key: ReferenceKey) throws(Fault) -> Bool { false }
 
@@ -170,40 +186,11 @@ extension Journal {
     return count
   }
 
-  package func conclude(
-    _ payment: inout Payment,
-    _ sequence: Int,
-    note: String,
-    isLast: Bool
-  ) throws(Fault) { try update(&payment, sequence, note: note, .power) }
-
-  package func lock(
-    opening payment: Payment,
-    _ terms: OpeningTerms,
-    by deadline: Deadline,
-    interruption: any Interruption
-  ) throws(Fault) -> (any ReferenceLock)? {
-    try lock(payment.key, by: deadline, interruption: interruption)
-  }
-
-  package func lockDevice(
-    _ address: String,
-    by deadline: Deadline,
-    _ interruption: any Interruption
-  ) throws(Fault) -> (any ReferenceLock)? {
-    // No provider has that name.
-    let name = ProviderName("device")
-    let key = ReferenceKey(env: .simulator, provider: name, reference: Reference(stored: address))
-    return try lock(key, by: deadline, interruption: interruption)
-  }
-
   package func worker(_ key: ReferenceKey) -> String? { nil }
 
   package var window: SendWindow? { nil }
 
   package func verify() throws(Fault) -> [String] { [] }
-
-  package var copyWarning: Fault? { nil }
 
   package var markProblem: String? { nil }
 

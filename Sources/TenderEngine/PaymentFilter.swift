@@ -17,6 +17,8 @@ package struct PaymentFilter: Sendable {
   package var until: Int?
   /// A reference or a provider's id. `*` matches any characters.
   package var handle: String?
+  /// A reference or a provider's id in which no character is a wildcard.
+  package var name: String?
   /// The first letters of a word in a name, e-mail address or phone number. It matches payer and holder, in
   /// any case.
   package var customer: String?
@@ -32,6 +34,12 @@ package struct PaymentFilter: Sendable {
   /// The writer of any line of its history: `USER@MACHINE`, or the machine alone. The journal decides by it.
   package var by: String?
 
+  /// The time before which payments changed last that are no longer needed. The journal decides by it.
+  ///
+  /// A payment is needed if it is not final or has an unknown operation. So is a mandate that can still be revoked,
+  /// and a refund that an original payment counts.
+  package var unneededBefore: Int?
+
   /// Codes and reasons that mean `failure`, besides those that contain its text.
   package var failureCodes: Set<String> = []
 
@@ -40,9 +48,10 @@ package struct PaymentFilter: Sendable {
     self.provider = provider
   }
 
-  /// Whether columns alone decide, without a search in an order or an answer.
+  /// Whether columns alone decide, without a search in an operation, an order or an answer.
   package var isOfColumns: Bool {
-    customer == nil && metadata.isEmpty && members.isEmpty && traceID == nil && failure == nil
+    handle == nil && name == nil && customer == nil && metadata.isEmpty && members.isEmpty
+      && traceID == nil && failure == nil
   }
 
   /// The query for candidates in an index of terms; nil if a column is narrower, or no term fits.
@@ -57,6 +66,7 @@ package struct PaymentFilter: Sendable {
       guard !codes.isEmpty else { return .beginning(low) }
       return .anyOf(codes, orFrom: low, to: SearchTerm.end(of: low))
     }
+    guard name == nil else { return nil }
     // A single `*` at the beginning: the end of a reference or an id.
     if let handle {
       guard handle.hasPrefix("*"), handle.count > 1, !handle.dropFirst().contains("*") else {
@@ -66,22 +76,12 @@ package struct PaymentFilter: Sendable {
     }
     guard amount == nil, lastFour == nil else { return nil }
     if isOpen || !statuses.isEmpty {
-      return statuses.allSatisfy { !$0.isFinal } ? SearchTerm.queryOpen : nil
+      return statuses.allSatisfy { !$0.isFinal } ? .exactly(SearchTerm.open) : nil
     }
     guard since == nil, until == nil else { return nil }
     if let provider { return .exactly("p:" + provider.text) }
     if let currency { return .exactly("u:" + currency.code) }
     return env.map { .exactly("e:" + $0.rawValue) }
-  }
-
-  /// Whether `query` alone finds exactly the payments of this filter.
-  package var isOfOneTerm: Bool {
-    guard isOfColumns, by == nil, handle == nil, amount == nil, lastFour == nil, since == nil,
-      until == nil
-    else { return false }
-    let places = [env == nil, provider == nil, currency == nil].count { !$0 }
-    return isOpen
-      ? places == 0 && statuses.allSatisfy { !$0.isFinal } : places == 1 && statuses.isEmpty
   }
 
   /// Whether a payment matches.
@@ -108,6 +108,7 @@ package struct PaymentFilter: Sendable {
   }
 
   private func letsWords(of payment: Payment) -> Bool {
+    if let name, !payment.handles.contains(name) { return false }
     if let handle, !payment.handles.contains(where: { Self.fits(handle, $0) }) { return false }
     if let customer {
       let texts = SearchTerm.customers(of: payment)
@@ -216,7 +217,7 @@ package enum SearchTerm {
     if let requested = state.requestedAmount { terms.insert(self.requested(requested)) }
     for id in payment.ids {
       terms.insert("r:" + cut(backwards(id)))
-      terms.insert("i:" + cut(id))
+      terms.insert(self.id(id))
     }
     for reference in payment.ownReferences { terms.insert(refund(reference)) }
     for text in customers(of: payment) { terms.formUnion(beginnings(of: text).map { "c:" + $0 }) }
@@ -237,10 +238,7 @@ package enum SearchTerm {
   }
 
   /// The term of each payment that may still change.
-  private static let open = "s:open"
-
-  /// The query for payments that may still change.
-  package static let queryOpen = Query.exactly(open)
+  package static let open = "s:open"
 
   /// The longest term of an id, in characters.
   package static let longestID = limit + 2
@@ -248,8 +246,8 @@ package enum SearchTerm {
   /// The term of the payment that has a refund with this reference.
   package static func refund(_ reference: String) -> String { "n:" + cut(reference) }
 
-  /// The query for the payment that has an operation with this id.
-  package static func query(id: String) -> Query { .exactly("i:" + cut(id)) }
+  /// The term of the payment that has an operation with this id.
+  package static func id(_ id: String) -> String { "i:" + cut(id) }
 
   /// The term of a payment whose requested amount, in minor units, differs from its amount.
   package static func requested(_ amount: Int) -> String { "a:\(amount)" }

@@ -192,7 +192,7 @@ package final class Progress {
     var next = try driver.applied(outcome, .answer, whole, sequence)
     next.updatedAt = driver.clock.now
     // The sale may still be undone at the reader.
-    try journal.conclude(&next, sequence, note: note("outcome"), isLast: false)
+    try journal.update(&next, sequence, note: note("outcome"), .power)
     whole = next
     isConcluded = true
   }

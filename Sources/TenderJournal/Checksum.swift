@@ -3,58 +3,19 @@ package import TenderModel
 import TenderSystem
 
 /// A BLAKE2b hash (RFC 7693) over values, each with its length, in hexadecimal.
-struct Checksum {
-  private var bytes: [UInt8] = []
-
-  mutating func add(_ text: String) {
-    add(length: text.utf8.count)
-    bytes += text.utf8
-  }
-
-  mutating func add(_ value: Database.Value) {
-    switch value {
-    case .null: add(length: -1)
-    case .integer(let number): add(String(number))
-    case .text(let text): add(text)
+enum Checksum {
+  /// Returns the hash of values, keyed if there is a key.
+  static func of(_ values: [Database.Value], key: [UInt8] = []) -> String {
+    var bytes: [UInt8] = []
+    for value in values {
+      let text = value.integer.map(String.init) ?? value.text
+      let length = Int64(text?.utf8.count ?? -1).littleEndian
+      unsafe withUnsafeBytes(of: length) { unsafe bytes.append(contentsOf: $0) }
+      if let text { bytes += text.utf8 }
     }
-  }
-
-  private mutating func add(length: Int) {
-    unsafe withUnsafeBytes(of: Int64(length).littleEndian) { unsafe bytes.append(contentsOf: $0) }
-  }
-
-  /// Returns the hash with `size` bytes (16 to 64), keyed if a key of that size is given.
-  func text(_ size: Int = 16, key: [UInt8]? = nil) -> String {
-    var digest = [UInt8](repeating: 0, count: size)
-    if let key {
-      _ = unsafe crypto_generichash(&digest, size, bytes, UInt64(bytes.count), key, key.count)
-    } else {
-      _ = unsafe crypto_generichash(&digest, size, bytes, UInt64(bytes.count), nil, 0)
-    }
+    var digest = [UInt8](repeating: 0, count: 16)
+    _ = unsafe crypto_generichash(&digest, 16, bytes, UInt64(bytes.count), key, key.count)
     return Hex.encode(digest)
-  }
-
-  /// Returns the hash of several values.
-  static func of(_ values: [Database.Value]) -> String {
-    var sum = Checksum()
-    for value in values { sum.add(value) }
-    return sum.text()
-  }
-
-  /// Returns the keyed hash of a member that is not stored as typed.
-  static func fingerprint(_ name: String, _ text: String, _ key: [UInt8]) -> String {
-    var sum = Checksum()
-    sum.add(name)
-    sum.add(text)
-    return sum.text(key: key)
-  }
-
-  /// Returns the keyed hash of a deleted payment's reference, in any form of its letters.
-  static func fingerprint(_ reference: ReferenceKey, _ key: [UInt8]) -> String {
-    var sum = Checksum()
-    for text in [reference.env.rawValue, reference.provider.text] { sum.add(text) }
-    sum.add(Reference.composed(reference.reference.text))
-    return sum.text(key: key)
   }
 
   /// Returns sixteen random bytes in the form of a checksum.
@@ -96,7 +57,8 @@ extension JSONObject {
     let key = try key()
     var prints: JSONObject = [:]
     for (name, text) in texts {
-      prints[name] = .string("\(key.name):\(Checksum.fingerprint(name, text, key.bytes))")
+      let print = Checksum.of([.text(name), .text(text)], key: key.bytes)
+      prints[name] = .string("\(key.name):\(print)")
     }
     return prints
   }

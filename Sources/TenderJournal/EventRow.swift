@@ -23,6 +23,9 @@ package enum EventRow {
   /// The columns, without the link to the line before.
   package static var columns: Columns { table.columns }
 
+  /// The columns in a file, which has the links.
+  static let linked = table.columns.with(last: [("link", .text)])
+
   /// Returns the values of a line about a payment. Payment 0 is the journal itself. `write` identifies the write in
   /// a shared journal.
   package static func values(
@@ -37,13 +40,9 @@ package enum EventRow {
   /// Returns the link of a line to the one before: the hash of its values that are not null, with their names, and
   /// of the other link. So a new column changes no link.
   static func link(of row: Row, after link: String?) -> String {
-    var sum = Checksum()
-    for name in columns.names.sorted() where row[name] != .null {
-      sum.add(name)
-      sum.add(row[name])
-    }
-    sum.add(Database.Value(link))
-    return sum.text()
+    let values = columns.names.sorted().filter { row[$0] != .null }
+      .flatMap { [Database.Value.text($0), row[$0]] }
+    return Checksum.of(values + [Database.Value(link)])
   }
 
   /// Returns the line of a row of `event`.

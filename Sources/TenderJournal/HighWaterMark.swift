@@ -12,10 +12,10 @@ package final class HighWaterMark {
     /// The journal's name, created with it.
     var journal: String
     /// The number and the chained checksum of the newest line of its history.
-    var line: Int
-    var link: String
+    var line = 0
+    var link = "-"
     /// Milliseconds since 1970.
-    var time: Int
+    var time = 0
     /// Whether any request went elsewhere than to the simulator of this folder.
     var isOutside: Bool
   }
@@ -35,12 +35,7 @@ package final class HighWaterMark {
     let parts = whole.split(separator: "/")
     let name = String(parts.last ?? "")
     let kind = isShared ? "tender-shared-mark" : "tender-mark"
-    var beside = "/"
-    for part in parts.dropLast() {
-      beside.append(contentsOf: part)
-      beside += "/"
-    }
-    beside += ".\(name).\(kind)"
+    let beside = "/" + parts.dropLast().map { $0 + "/" }.joined() + ".\(name).\(kind)"
     guard let place else {
       (path, earlierPath) = (beside, nil)
       return
@@ -81,9 +76,7 @@ package final class HighWaterMark {
   }
 
   private static func sum(_ parts: some Collection<Substring>) -> String {
-    var sum = Checksum()
-    for part in parts { sum.add(String(part)) }
-    return sum.text()
+    Checksum.of(parts.map { .text(String($0)) })
   }
 
   /// Raises the mark. It is lowered only with `anew`, or if it is beyond `latest`, the newest possible line.

@@ -36,19 +36,10 @@ package enum OperationRow {
   /// The columns, without the rows' numbers.
   package static var columns: Columns { table.columns }
 
-  /// The columns of `select`.
-  package static let stored = columns.with(last: [("preparation", .text)])
-
-  /// Reads operations `o` with their preparations `x`.
-  static let select: Statement = """
-    SELECT \(sql: columns.names.list("o")), x.text FROM operation o
-    LEFT JOIN preparation x ON x.row = o.row
-    """
-
   /// Returns the values of the columns.
   package static func values(_ operation: Operation) -> Row { table.row(operation) }
 
-  /// Returns the operation of a row of `select`, with its preparation as stored.
+  /// Returns the operation of a row, without its preparation.
   ///
   /// Throws `state` if the row is invalid.
   package static func operation(_ row: Row) throws(Fault) -> Operation {
@@ -58,7 +49,6 @@ package enum OperationRow {
     var operation = Operation(kind, at: 0)
     table.read(row, into: &operation)
     (operation.row, operation.state) = (operation.sequence, state)
-    operation.preparation = row.text("preparation").map(Operation.Preparation.init(stored:))
     return operation
   }
 
@@ -101,7 +91,7 @@ package enum OperationRow {
 
   /// Reads an operation from JSON; nil if it is invalid.
   static func operation(of object: JSONObject) -> Operation? {
-    guard var operation = try? operation(Row(stored, json: object).only(columns)) else {
+    guard var operation = try? operation(Row(columns, json: object)) else {
       return nil
     }
     operation.row = 0

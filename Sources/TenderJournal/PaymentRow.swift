@@ -64,16 +64,10 @@ package enum PaymentRow {
   /// The columns, without the row's number.
   package static var columns: Columns { table.columns }
 
-  /// The columns of `select`.
-  package static let stored = columns.with(first: [("row", .number)])
-
-  /// Reads payments `a`.
-  static let select: Statement = "SELECT a.row, \(sql: columns.names.list("a")) FROM payment a"
-
   /// Returns the values of the columns.
   package static func values(_ payment: Payment) -> Row { table.row(Source(payment)) }
 
-  /// Returns the payment of a row of `select` with the rows of its operations, in order.
+  /// Returns the payment of a row with the rows of its operations, in order.
   ///
   /// Throws `state` if a row is invalid.
   package static func payment(_ row: Row, _ operations: [Row]) throws(Fault) -> Payment {
@@ -123,7 +117,7 @@ package enum PaymentRow {
     guard let list = object["operations"]?.array else { return nil }
     let operations = list.compactMap { $0.object.flatMap(OperationRow.operation(of:)) }
     guard operations.count == list.count, !operations.isEmpty else { return nil }
-    let row = Row(stored, json: object).only(columns)
+    let row = Row(columns, json: object)
     return try? payment(row, []).with(operations)
   }
 

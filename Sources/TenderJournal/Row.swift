@@ -9,7 +9,7 @@ package struct Columns: Sendable {
   package let names: [String]
   /// The columns that were added later. Existing tables may lack them, and older rows have null.
   let added: [String]
-  fileprivate let kinds: [Kind]
+  let kinds: [Kind]
 
   package init(_ columns: [(name: String, kind: Kind)], added: [String] = []) {
     names = columns.map { $0.name }
@@ -157,7 +157,7 @@ package struct Row: Sendable {
     self.init(columns, values)
   }
 
-  fileprivate init(_ columns: Columns, _ values: [Database.Value]) {
+  init(_ columns: Columns, _ values: [Database.Value]) {
     self.columns = columns
     self.values = values
   }
@@ -208,11 +208,6 @@ package struct Row: Sendable {
         return value.map { .init(key: name, value: $0) }
       }
     )
-  }
-
-  /// Returns the row with only these columns.
-  package func only(_ columns: Columns) -> Row {
-    Row(columns, columns.names.map { self[$0] })
   }
 
   /// Returns the columns whose values differ from those of an earlier row.

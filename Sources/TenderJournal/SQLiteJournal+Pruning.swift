@@ -5,23 +5,23 @@ import TenderSystem
 extension SQLiteJournal {
   /// Payments are deleted in slices: other processes write in between, and a killed run leaves whole
   /// payments.
-  package func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
-    let slices = try slices(before: time, filter)
-    guard !slices.isEmpty else { return 0 }
+  package func prune(_ filter: PaymentFilter) throws(Fault) -> Int {
+    let rows = try rows(Self.search(filter).statement).compactMap(\.[0].integer)
+    guard !rows.isEmpty else { return 0 }
     // The log of a slice is longer than that of a command, and each copy into the file waits for the disk.
     try database.execute("PRAGMA wal_autocheckpoint = 1000")
     try? PlainFile.touch(unfinished)
-    let planned = slices.reduce(0) { $0 + $1.count }
     var count = 0
-    for (index, slice) in slices.enumerated() {
-      if index > 0 { database.pause(milliseconds: Self.respite) }
-      count += try commit(index == slices.count - 1 ? .power : .process) { () throws(Fault) in
-        if index == 0 {
+    for start in stride(from: 0, to: rows.count, by: Self.slice) {
+      if start > 0 { database.pause(milliseconds: Self.respite) }
+      let slice = rows[start...].prefix(Self.slice)
+      count += try commit(slice.endIndex == rows.count ? .power : .process) { () throws(Fault) in
+        if start == 0 {
           // The newest line is not deleted, because the chain and the mark continue from it.
           let last = try number("SELECT max(at) FROM event") ?? 0
-          try addLine("\(planned) payments forgotten", at: last)
+          try addLine("\(rows.count) payments forgotten", at: last)
         }
-        return try forget(slice, before: time, filter)
+        return try forget(slice, filter)
       }
     }
     try? giveBack()
@@ -31,22 +31,14 @@ extension SQLiteJournal {
     return count
   }
 
-  package func isPruned(_ key: ReferenceKey) throws(Fault) -> Bool {
-    // Most journals have none, and then no hash is needed.
-    guard try number("SELECT 1 FROM pruned LIMIT 1") != nil else { return false }
-    return try number("SELECT 1 FROM pruned WHERE print = \(try print(of: key))") != nil
-  }
-
   /// Shrinks the file by its free pages, in slices.
   private func giveBack() throws(Fault) {
-    var free = try freePages()
-    while free > 0 {
+    var free = Int.max
+    while let left = try number("PRAGMA freelist_count"), left > 0, left < free {
+      free = left
       try commit(.process) { () throws(Fault) in
         try database.query("PRAGMA incremental_vacuum(\(Self.pages))")
       }
-      let left = try freePages()
-      guard left < free else { return }
-      free = left
       database.pause(milliseconds: Self.respite)
     }
   }
@@ -54,49 +46,28 @@ extension SQLiteJournal {
   /// The number of pages freed under one lock.
   private static let pages = 200
 
-  private func freePages() throws(Fault) -> Int {
-    try number("PRAGMA freelist_count") ?? 0
-  }
-
   /// The number of payments deleted under one lock, for which other processes wait.
   private static let slice = 100
   /// The time for other writers between two slices, in milliseconds.
   private static let respite = 2
 
-  /// Returns the rows that may be deleted.
-  private func slices(before time: Int, _ filter: PaymentFilter) throws(Fault) -> [[Int]] {
-    let rows = prunableRows(before: time, filter)
-    var slices: [[Int]] = []
-    try database.query(rows.sqlite, rows.values) { row in
-      guard let number = row[0].integer else { return true }
-      if slices.last.map({ $0.count >= Self.slice }) ?? true { slices.append([]) }
-      slices[slices.count - 1].append(number)
-      return true
-    }
-    return slices
-  }
-
   /// Deletes the payments of a slice that may still be deleted. A process may have used one meanwhile.
-  private func forget(
-    _ slice: [Int],
-    before time: Int,
-    _ filter: PaymentFilter
-  ) throws(Fault) -> Int {
-    let rows = prunableRows(before: time, filter)
+  private func forget(_ slice: ArraySlice<Int>, _ filter: PaymentFilter) throws(Fault) -> Int {
+    let tests = Self.columns(filter)
     var (count, lines) = (0, 0)
-    for row in slice where try number("\(rows) AND a.row = \(row)") != nil {
+    for row in slice
+    where try number("SELECT 1 FROM payment a WHERE a.row = \(row)\(tests)") != nil {
       count += 1
       lines += try number("SELECT count(*) FROM event WHERE payment = \(row)") ?? 0
-      let found = try self.row("a.row = \(row)")
-      if let key = found.flatMap(\.key) {
-        try run("INSERT OR IGNORE INTO pruned (print) VALUES (\(print(of: key)))")
+      let found = try stored(row)
+      if let key = found?.row.key, let print = try print(of: key) {
+        try run("INSERT OR IGNORE INTO pruned (print) VALUES (\(print))")
       }
-      if let found, let payment = try? payment(found) {
-        for term in SearchTerm.all(of: payment) { try forget(term, row, payment.createdAt) }
-      } else {
-        // A damaged row does not show its search terms.
-        try run("DELETE FROM term WHERE payment = \(row)")
+      // A damaged row does not show its search terms.
+      let terms = found.flatMap { try? $0.payment() }.map { payment -> Statement in
+        "created = \(payment.createdAt) AND text IN (\(each: SearchTerm.all(of: payment).sorted()))"
       }
+      try run("DELETE FROM term WHERE payment = \(row) AND \(terms ?? "true")")
       for table in ["claim", "event", "observation", "operation"] {
         try run("DELETE FROM \(sql: table) WHERE payment = \(row)")
       }
@@ -104,13 +75,6 @@ extension SQLiteJournal {
     }
     try run("UPDATE journal SET forgotten = forgotten + \(lines)")
     return count
-  }
-
-  package func prunableRows(before time: Int, _ filter: PaymentFilter) -> Statement {
-    """
-    SELECT a.row FROM payment a
-    WHERE \(PaymentQuery(schema: Self.schema).isPrunable(before: time))\(tests(filter))
-    """
   }
 }
 

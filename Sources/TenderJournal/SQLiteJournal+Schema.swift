@@ -20,7 +20,6 @@ extension SQLiteJournal {
       // Another process may have created them first.
       guard try number("PRAGMA user_version") == 0 else { return }
       try database.execute(Self.tables)
-      try database.execute(Self.laterTables)
       try database.query(
         "INSERT INTO journal (name, forgotten) VALUES (lower(hex(randomblob(16))), 0)"
       )
@@ -41,7 +40,7 @@ extension SQLiteJournal {
       where try names(of: table).contains("sum") {
         try database.execute("ALTER TABLE \(table) DROP COLUMN sum")
       }
-      try database.execute(Self.laterTables)
+      try database.execute(Self.tables)
       try database.execute(StoredTables.claims(""))
       try database.execute("DROP TABLE IF EXISTS fresh; DROP TABLE IF EXISTS burnt")
       try sealAnew(OldSeals.read(seals))
@@ -94,74 +93,6 @@ extension SQLiteJournal {
     }
   }
 
-  /// The tables. The lines of the history have consecutive numbers.
-  ///
-  /// In `journal`, `loss` is how a loss was found, and `copied` is when the file was written as a copy.
-  /// `place` is where the file was last opened, and when it was created.
-  static let tables = """
-    CREATE TABLE payment (
-      row INTEGER PRIMARY KEY, \(dialect.list(PaymentRow.columns)),
-      UNIQUE (reference, provider, env)
-    );
-    CREATE TABLE operation (
-      row INTEGER PRIMARY KEY, payment INTEGER NOT NULL, \(dialect.list(OperationRow.columns))
-    );
-    CREATE TABLE observation (
-      row INTEGER PRIMARY KEY, payment INTEGER NOT NULL, \(dialect.list(ObservationRow.columns))
-    );
-    CREATE TABLE event (
-      line INTEGER PRIMARY KEY, \(dialect.list(EventRow.columns, without: "line")), link TEXT NOT NULL
-    );
-    CREATE TABLE preparation (row INTEGER PRIMARY KEY, text TEXT NOT NULL);
-    CREATE TABLE term (
-      text TEXT NOT NULL, created INTEGER NOT NULL, payment INTEGER NOT NULL,
-      PRIMARY KEY (text, created, payment)
-    ) WITHOUT ROWID;
-    CREATE TABLE journal (
-      name TEXT NOT NULL, forgotten INTEGER NOT NULL, loss TEXT, copied INTEGER, place TEXT
-    );
-    CREATE INDEX payment_by_time ON payment (created);
-    CREATE INDEX payment_by_status ON payment (status, created) WHERE \(settledStatus);
-    CREATE INDEX payment_by_last_four ON payment (last_four, created) WHERE last_four IS NOT NULL;
-    CREATE INDEX payment_by_amount ON payment (amount, created);
-    CREATE INDEX operation_of_payment ON operation (payment);
-    CREATE INDEX operation_by_key ON operation (key) WHERE key IS NOT NULL;
-    CREATE INDEX observation_of_payment ON observation (payment);
-    CREATE INDEX event_of_payment ON event (payment)
-    """
-
-  /// The tables that were added to those of the first version.
-  ///
-  /// `claim` has the record of each thing at a provider by its id. The sequence is that of a refund, and 0 for
-  /// charges of one record, which may share an id. `pruned` has keyed hashes of deleted references.
-  static let laterTables = """
-    CREATE TABLE IF NOT EXISTS claim (
-      id TEXT NOT NULL, thing TEXT NOT NULL, provider TEXT NOT NULL, env TEXT NOT NULL,
-      merchant TEXT NOT NULL, payment INTEGER NOT NULL, sequence INTEGER NOT NULL,
-      PRIMARY KEY (id, thing, provider, env, merchant)
-    ) WITHOUT ROWID;
-    CREATE INDEX IF NOT EXISTS claim_of_payment ON claim (payment);
-    CREATE TABLE IF NOT EXISTS pruned (print TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID
-    """
-
-  /// The condition of the index on statuses, unchanged since the first file of this version. Payments with
-  /// other statuses are found by a term.
-  ///
-  /// A status that is added later is in the index, final or not.
-  static let settledStatus =
-    "status NOT IN ('requires_confirmation', 'requires_action', 'pending', 'unknown')"
-
-  /// Returns whether the index has payments with a status.
-  static func isIndexed(_ status: Status) -> Bool {
-    !settledStatus.contains("'\(status.rawValue)'")
-  }
-
-  static let dialect = StoredTables.Dialect(
-    number: "INTEGER",
-    text: "TEXT",
-    required: [
-      "env", "provider", "reference", "kind", "merchant", "status", "state", "sequence", "number",
-      "created", "updated", "version", "at", "payment", "operation", "note", "source",
-    ]
-  )
+  /// Creates the tables and indexes that a file lacks.
+  private static var tables: String { StoredTables.script("Tables.sql", dialect) }
 }

@@ -15,7 +15,7 @@ extension SQLiteJournal {
       let found = try chainProblems() + strayRows()
       return try found + rowProblems(countsTerms: found.isEmpty)
     }
-    if let problem = try problem() { problems.append(problem.message) }
+    if let loss = try loss() { problems.append(loss.fault.message) }
     if let mark, mark.read() == nil, try head() != nil {
       problems.append("there is no mark at \(mark.path): a loss of the whole folder is not noticed")
     }
@@ -30,47 +30,43 @@ extension SQLiteJournal {
   private func rowProblems(countsTerms: Bool) throws(Fault) -> [String] {
     var problems: [String] = []
     var count = 0
-    try rows(PaymentRow.stored, PaymentRow.select) { row throws(Fault) in
-      let number = row.number("row") ?? 0
-      guard let found = try? PaymentRow.payment(row, try operations(of: number)) else {
-        problems.append("the row of \(name(row)) cannot be read")
-        return problems.count < Self.most
+    var last = 0
+    while problems.count < Self.most,
+      let number = try self.number("SELECT min(row) FROM payment WHERE row > \(last)"),
+      let stored = try stored(number)
+    {
+      last = number
+      guard let found = try? stored.payment() else {
+        problems.append("the row of \(name(stored.row)) cannot be read")
+        continue
       }
       var observed = Observed()
       let list = ObservationRow.columns.names.list()
-      try rows(
-        ObservationRow.columns,
-        "SELECT \(sql: list) FROM observation WHERE payment = \(number)"
-      ) { said in
+      for values in try rows("SELECT \(sql: list) FROM observation WHERE payment = \(number)") {
         // An observation of an earlier attempt does not concern the current one.
-        if let seen = ObservationRow.observation(said),
+        if let seen = Row(ObservationRow.columns, read: values).flatMap(ObservationRow.observation),
           seen.operation >= found.attempt?.sequence ?? 0
         {
           observed.join(seen)
         }
-        return true
       }
       let computed = PaymentRow.values(found.with(found.operations, observed))
-      if !computed.changes(from: row).isEmpty {
-        problems.append("the stored status or amounts of \(name(row)) do not match its operations")
+      if !computed.changes(from: stored.row).isEmpty {
+        let name = name(stored.row)
+        problems.append("the stored status or amounts of \(name) do not match its operations")
       }
       let terms = SearchTerm.all(of: found)
-      var there: Set<String> = []
-      for term in terms {
-        let count = try self.number(
-          """
-          SELECT count(*) FROM term WHERE text = \(term) AND created = \(found.createdAt)
-          AND payment = \(number)
-          """
-        )
-        if count == 1 { there.insert(term) }
-      }
+      let there = try rows(
+        """
+        SELECT text FROM term WHERE created = \(found.createdAt) AND payment = \(number)
+        AND text IN (\(each: terms.sorted()))
+        """
+      ).compactMap(\.[0].text)
       count += there.count
       // Payments from before a term lack it.
       if !terms.subtracting(there).allSatisfy(SearchTerm.isLater) {
-        problems.append("what \(name(row)) is searched by is not what its row says")
+        problems.append("what \(name(stored.row)) is searched by is not what its row says")
       }
-      return problems.count < Self.most
     }
     let all = try number("SELECT count(*) FROM term") ?? 0
     if countsTerms, problems.isEmpty, all != count {
@@ -84,9 +80,9 @@ extension SQLiteJournal {
     var count = 0
     var newest = 0
     var link: String?
-    let columns = EventRow.columns.with(last: [("link", .text)])
-    let list = columns.names.list()
-    try rows(columns, "SELECT \(sql: list) FROM event ORDER BY line") { row in
+    let list = EventRow.linked.names.list()
+    try each("SELECT \(sql: list) FROM event ORDER BY line") { values in
+      guard let row = Row(EventRow.linked, read: values) else { return true }
       let line = row.number("line") ?? 0
       if line == newest + 1, row.text("link") != EventRow.link(of: row, after: link) {
         problems.append("line \(line) of the history does not follow the one before")

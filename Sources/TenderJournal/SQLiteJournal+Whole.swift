@@ -1,4 +1,4 @@
-import TenderEngine
+package import TenderEngine
 package import TenderModel
 import TenderSystem
 
@@ -63,7 +63,7 @@ extension SQLiteJournal {
   }
 
   private var nothing: HighWaterMark.Position {
-    HighWaterMark.Position(journal: name, line: 0, link: "-", time: 0, isOutside: false)
+    HighWaterMark.Position(journal: name, isOutside: false)
   }
 
   /// Returns whether the history has the line of a mark.
@@ -147,27 +147,18 @@ extension SQLiteJournal {
     }
   }
 
-  package func checkWhole() throws(Fault) {
-    guard let problem = try problem() else { return }
-    guard problem.code != "journal_copy" || isOutside else { return }
-    throw problem
-  }
-
-  package var copyWarning: Fault? {
-    guard let problem = try? problem(), problem.code == "journal_copy" else { return nil }
-    return problem
-  }
-
-  /// Returns the problem because of which a reference may not be new; nil if there is none.
-  func problem() throws(Fault) -> Fault? {
-    if let loss = try value(.loss).text { return .forgot(folder, loss) }
+  package func loss() throws(Fault) -> JournalLoss? {
+    if let loss = try value(.loss).text {
+      let isCopy = loss.hasPrefix("copy")
+      return (.forgot(folder, loss), isOutside || !isCopy, isCopy)
+    }
     return try value(.copied).integer.map {
-      .copied(folder, "from \(Timestamp.text(Timestamp.clamped($0)))")
+      (.copied(folder, "from \(Timestamp.text(Timestamp.clamped($0)))"), isOutside, true)
     }
   }
 
   package func accept(reason: String, at time: Int) throws(Fault) {
-    guard let problem = try problem() else {
+    guard let problem = try loss()?.fault else {
       throw .conflict(
         "nothing_forgotten",
         "the journal is whole, and not a copy: there is nothing to accept",

@@ -19,7 +19,7 @@ extension SQLiteJournal {
     note: String,
     _ durability: Durability
   ) throws(Fault) {
-    if durability == .power || payment[sequence]?.isUnknown == true { try checkPlace() }
+    if durability != .process || payment[sequence]?.isUnknown == true { try checkPlace() }
     payment = try write(payment, sequence, note, nil, durability)
   }
 
@@ -35,6 +35,7 @@ extension SQLiteJournal {
       let made = try write(of: payment, over: before, terms) { [line($0, sequence, note)] }
       return (made, try perform(made))
     }
+    last = (row, made.stored())
     return payment.written(by: made, row)
   }
 
@@ -52,15 +53,22 @@ extension SQLiteJournal {
   }
 
   /// Returns what the database has of a payment; nil if it is new. Throws `journal_conflict` for another version.
-  private func known(_ payment: Payment) throws(Fault) -> Known? {
+  private func known(_ payment: Payment) throws(Fault) -> Stored? {
     guard payment.row > 0 else { return nil }
-    guard let row = try row("a.row = \(payment.row)") else {
+    if let last, last.row == payment.row, last.stored.row.number("version") == payment.version {
+      let place: Statement = "a.row = \(payment.row) AND \("a", has: payment.key)"
+      let version = try number("SELECT a.version FROM payment a WHERE \(place)")
+      if version == payment.version { return last.stored }
+    }
+    guard let stored = try stored(payment.row) else {
       throw .changedMeanwhile(
         "the journal has no payment at \(payment.reference.quotedForMessage) any more"
       )
     }
-    guard row.number("version") == payment.version else { throw .changed(payment.reference) }
-    return try stored(row, try operations(of: payment.row))
+    guard stored.row.number("version") == payment.version else {
+      throw .changed(payment.reference)
+    }
+    return stored
   }
 
   /// Makes a write in the open transaction. Returns the payment's row.
@@ -68,96 +76,52 @@ extension SQLiteJournal {
     if let refusal = try refusal(of: write) { throw refusal }
     var row = write.payment.row
     if let before = write.before {
-      try update("payment", write.values.changes(from: before.row), where: "row = \(row)")
+      if let settings = write.values.settings(from: before.row) {
+        try run("UPDATE payment SET \(settings) WHERE row = \(row)")
+      }
     } else {
       try insert("payment", write.values)
       row = database.lastRow
     }
-    for (sequence, values) in write.operations.sorted(by: { $0.key < $1.key }) {
-      guard let before = write.before?.operations[sequence] else {
-        try insert("operation", values, of: row)
-        continue
+    for change in changes(write, "\(row)") {
+      switch change {
+      case .insert(let table, let rows, let conflict):
+        for values in rows { try insert(table, values, of: row, conflict) }
+      case .run(let statement): try run(statement)
       }
-      // Only changed columns are set, because each indexed column that is set writes pages.
-      try update(
-        "operation",
-        values.changes(from: before),
-        where: "payment = \(row) AND sequence = \(sequence)"
-      )
-    }
-    for sequence in write.unprepared {
-      try run(
-        """
-        DELETE FROM preparation WHERE row = (
-          SELECT row FROM operation WHERE payment = \(row) AND sequence = \(sequence)
-        )
-        """
-      )
-    }
-    for (sequence, text) in write.prepared {
-      try run(
-        """
-        INSERT INTO preparation (row, text)
-        SELECT row, \(text) FROM operation WHERE payment = \(row) AND sequence = \(sequence)
-        ON CONFLICT (row) DO UPDATE SET text = excluded.text
-        """
-      )
-    }
-    for seen in write.seen { try insert("observation", ObservationRow.values(seen), of: row) }
-    try claim(write.claims, row)
-    let (before, created) = (write.before?.row.time("created"), write.payment.createdAt)
-    for term in write.goneTerms { try forget(term, row, before ?? created) }
-    for term in write.newTerms {
-      try run(
-        "INSERT OR IGNORE INTO term (text, created, payment) VALUES (\(term), \(created), \(row))"
-      )
     }
     for line in write.lines { try addLine(row, line) }
     return row
   }
 
-  /// Writes the ids that belong to a payment from now on. No other record has them.
-  private func claim(_ claims: Write.Claims, _ row: Int) throws(Fault) {
-    for id in claims.gone { try run("DELETE FROM claim WHERE id = \(id) AND payment = \(row)") }
-    guard !claims.rows.isEmpty else { return }
-    let columns = Write.Claims.columns.list()
-    try run(
-      """
-      INSERT INTO claim (payment, \(sql: columns)) SELECT \(row), \(sql: columns)
-      FROM \(records(claims.rows, of: "claim", Write.Claims.columns)) WHERE true ON CONFLICT DO NOTHING
-      """
-    )
+  package func preparations(_ write: Write, _ row: Statement) -> [Change] {
+    func operation(_ sequence: Int) -> Statement {
+      "FROM operation WHERE payment = \(row) AND sequence = \(sequence)"
+    }
+    return write.unprepared.map { sequence in
+      .run("DELETE FROM preparation WHERE row = (SELECT row \(operation(sequence)))")
+    }
+      + write.prepared.map { sequence, text in
+        .run(
+          """
+          INSERT INTO preparation (row, text) SELECT row, \(text) \(operation(sequence))
+          ON CONFLICT (row) DO UPDATE SET text = excluded.text
+          """
+        )
+      }
   }
 
-  private func insert(_ table: String, _ values: Row, of payment: Int? = nil) throws(Fault) {
-    let owner: [(String, Database.Value)] = payment.map { [("payment", .integer($0))] } ?? []
-    try insert(table, owner + zip(values.columns.names, values.values))
-  }
-
-  private func insert(_ table: String, _ values: [(String, Database.Value)]) throws(Fault) {
-    let marks = values.map { _ in "?" }.list()
-    try database.query(
-      "INSERT INTO \(table) (\(values.map(\.0).list())) VALUES (\(marks))",
-      values.map(\.1)
-    )
-  }
-
-  private func update(
+  /// Adds a row, of a payment or not.
+  private func insert(
     _ table: String,
-    _ changes: [(column: String, value: Database.Value)],
-    where condition: String
+    _ values: Row,
+    of payment: Int? = nil,
+    _ conflict: Statement = ""
   ) throws(Fault) {
-    guard !changes.isEmpty else { return }
-    try database.query(
-      "UPDATE \(table) SET \(changes.map { "\($0.column) = ?" }.list()) WHERE \(condition)",
-      changes.map(\.value)
-    )
-  }
-
-  /// Deletes a search term of a payment.
-  func forget(_ term: String, _ payment: Int, _ created: Int) throws(Fault) {
+    let (column, value): (String, Statement) = payment.map { ("payment, ", "\($0), ") } ?? ("", "")
+    let columns = column + values.columns.names.list()
     try run(
-      "DELETE FROM term WHERE text = \(term) AND created = \(created) AND payment = \(payment)"
+      "INSERT INTO \(sql: table) (\(sql: columns)) VALUES (\(value)\(values: values))\(conflict)"
     )
   }
 
@@ -166,7 +130,7 @@ extension SQLiteJournal {
     let last = try database.first("SELECT line, link FROM event ORDER BY line DESC LIMIT 1")
     let row = EventRow.values((last?[0].integer ?? 0) + 1, payment, entry)
     let link = EventRow.link(of: row, after: last?[1].text)
-    try insert("event", zip(row.columns.names, row.values) + [("link", .text(link))])
+    try insert("event", Row(EventRow.linked, row.values + [.text(link)]))
   }
 
   /// Adds a line about the journal itself, at a time in milliseconds since 1970.
@@ -181,10 +145,10 @@ extension SQLiteJournal {
     _ durability: Durability,
     _ body: () throws(Fault) -> Result
   ) throws(Fault) -> Result {
-    let setsSync = durability == .process && !sharesWork
+    let isDurable = durability != .process
+    let setsSync = !isDurable && !sharesWork
     if setsSync { try database.execute("PRAGMA synchronous = NORMAL") }
     defer { if setsSync { try? database.execute("PRAGMA synchronous = \(ownSync)") } }
-    let isDurable = durability == .power
     let (result, head) = try database.transaction(isDurable: isDurable) { () throws(Fault) in
       _ = try versionFound()
       let result = try body()

@@ -9,9 +9,6 @@ package final class SQLiteJournal: TableJournal, @unchecked Sendable {
   // Unchecked: one thread uses a journal. Each worker of a batch has a separate one, and their database is one
   // connection.
 
-  /// The text before the name of a table.
-  package static let schema = ""
-
   let database: Database
   let folder: String
   package let redactor: Redactor
@@ -25,6 +22,8 @@ package final class SQLiteJournal: TableJournal, @unchecked Sendable {
   package private(set) var isOutside = false
   /// The file of the last locks.
   private(set) var lockFile: PlainFile.Identity?
+  /// The payment that this journal wrote last, so that it is not read again.
+  var last: (row: Int, stored: Stored)?
   /// The journal's name, created with it. An accepted copy gets a new one.
   var name = ""
 
@@ -120,6 +119,7 @@ package final class SQLiteJournal: TableJournal, @unchecked Sendable {
 
   package func lock(
     _ key: ReferenceKey,
+    opening first: Opening?,
     by deadline: Deadline,
     interruption: any Interruption
   ) throws(Fault) -> (any ReferenceLock)? {
@@ -128,11 +128,11 @@ package final class SQLiteJournal: TableJournal, @unchecked Sendable {
     return held
   }
 
-  package func requestStop(_ key: ReferenceKey) throws(Fault) { try PlainFile.touch(stop(key)) }
+  package func setStop(_ key: ReferenceKey, isRequested: Bool) throws(Fault) {
+    if isRequested { try PlainFile.touch(stop(key)) } else { PlainFile.remove(stop(key)) }
+  }
 
   package func isStopRequested(_ key: ReferenceKey) -> Bool { Environment.exists(stop(key)) }
-
-  package func forgetStop(_ key: ReferenceKey) { PlainFile.remove(stop(key)) }
 
   /// The empty file that requests the process of a reference to stop.
   private func stop(_ key: ReferenceKey) -> String {
@@ -173,18 +173,8 @@ package final class SQLiteJournal: TableJournal, @unchecked Sendable {
     return JournalKey(consuming: &bytes)
   }
 
-  package func fingerprints(
-    of content: JSONObject,
-    instrument: String?
-  ) throws(Fault) -> JSONObject {
-    try content.fingerprints(instrument, redactor) { () throws(Fault) in
-      let key = try FingerprintKey.bytes(at: keyFile)
-      return (String(Checksum.fingerprint("key", "", key).prefix(8)), key)
-    }
-  }
-
-  /// Returns the keyed hash of a reference.
-  func print(of key: ReferenceKey) throws(Fault) -> String {
-    Checksum.fingerprint(key, try FingerprintKey.bytes(at: keyFile))
+  package func fingerprintKey() throws(Fault) -> (name: String, bytes: [UInt8])? {
+    let key = try FingerprintKey.bytes(at: keyFile)
+    return (String(Checksum.of([.text("key"), .text("")], key: key).prefix(8)), key)
   }
 }

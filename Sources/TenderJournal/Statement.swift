@@ -3,6 +3,8 @@ package import TenderModel
 package import TenderSystem
 
 /// An SQL statement with its parameters. Interpolated values are bound, and never become part of its text.
+///
+/// A parameter is `$1::bigint`. PostgreSQL reads a number and a type, and SQLite the name of a parameter.
 package struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol {
   private enum Part {
     case text(String)
@@ -19,23 +21,17 @@ package struct Statement: ExpressibleByStringInterpolation, StringInterpolationP
   package init(stringInterpolation statement: Statement) { self = statement }
 
   var sql: String {
+    var sql = ""
     var count = 0
-    return text { type in
-      count += 1
-      return "$\(count)::\(type)"
-    }
-  }
-
-  var sqlite: String { text { _ in "?" } }
-
-  private func text(_ placeholder: (_ type: String) -> String) -> String {
-    parts.map { part in
+    for part in parts {
       switch part {
-      case .text(let text): text
-      case .value(_, let type): placeholder(type)
+      case .text(let text): sql += text
+      case .value(_, let type):
+        count += 1
+        sql += "$\(count)::" + type
       }
     }
-    .joined()
+    return sql
   }
 
   var values: [Database.Value] {
@@ -53,35 +49,42 @@ package struct Statement: ExpressibleByStringInterpolation, StringInterpolationP
 
   package mutating func appendInterpolation(_ other: Statement) { self += other }
 
-  private mutating func bind(_ text: String, as type: String) {
-    parts.append(.value(.text(text), type))
+  package mutating func appendInterpolation(_ text: String) {
+    parts.append(.value(.text(text), "text"))
   }
-
-  package mutating func appendInterpolation(_ text: String) { bind(text, as: "text") }
 
   package mutating func appendInterpolation(_ number: Int) {
     parts.append(.value(.integer(number), "bigint"))
   }
 
-  package mutating func appendInterpolation(_ numbers: [Int]) {
-    bind("{" + numbers.map(String.init).joined(separator: ",") + "}", as: "bigint[]")
+  package mutating func appendInterpolation(_ value: Database.Value, _ kind: Columns.Kind) {
+    parts.append(.value(value, kind == .number ? "bigint" : "text"))
   }
 
-  package mutating func appendInterpolation(_ texts: [String]) {
-    let quoted = texts.map { text in
-      "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+  /// Adds the values of a row as an SQL list.
+  mutating func appendInterpolation(values row: Row) {
+    for (index, value) in row.values.enumerated() {
+      if index > 0 { appendLiteral(", ") }
+      appendInterpolation(value, row.columns.kinds[index])
     }
-    bind("{" + quoted.joined(separator: ",") + "}", as: "text[]")
+  }
+
+  /// Adds statements with a separator.
+  package mutating func appendInterpolation(_ all: [Statement], by separator: String) {
+    for (index, one) in all.enumerated() {
+      if index > 0 { appendLiteral(separator) }
+      self += one
+    }
   }
 
   /// Adds texts as an SQL list.
   package mutating func appendInterpolation(each texts: [String]) {
-    for (index, text) in texts.enumerated() { self += index == 0 ? "\(text)" : ", \(text)" }
+    appendInterpolation(texts.map { "\($0)" }, by: ", ")
   }
 
-  /// Adds rows as JSON by the names of their columns.
-  package mutating func appendInterpolation(_ rows: [JSONObject]) {
-    bind(JSONWriter.text(.array(rows.map(JSON.object))), as: "json")
+  /// Adds JSON, such as rows by the names of their columns.
+  package mutating func appendInterpolation(json: [JSON]) {
+    parts.append(.value(.text(JSONWriter.text(.array(json))), "json"))
   }
 
   /// Adds the test that a row of a table, by its alias, has a payment's key.
@@ -93,21 +96,13 @@ package struct Statement: ExpressibleByStringInterpolation, StringInterpolationP
   }
 }
 
-extension Statement {
-  /// Creates the tests of a filter on plain columns of payments, by the alias of their table, without the amount.
-  /// Each begins with ` AND`.
-  init(_ filter: PaymentFilter, of payments: String) {
-    self.init()
-    let tests: [(String, Statement?)] = [
-      ("env =", filter.env.map { "\($0.rawValue)" }),
-      ("provider =", filter.provider.map { "\($0.text)" }),
-      ("last_four =", filter.lastFour.map { "\($0)" }),
-      ("currency =", filter.currency.map { "\($0.code)" }),
-      ("created >=", filter.since.map { "\($0)" }), ("created <=", filter.until.map { "\($0)" }),
-    ]
-    for case (let test, let value?) in tests {
-      self += " AND \(sql: payments).\(sql: test) \(value)"
+extension Row {
+  /// Returns the assignments of the values that differ from those of an earlier row; nil if none does.
+  func settings(from before: Row) -> Statement? {
+    let settings: [Statement] = changes(from: before).map { name, value in
+      "\(sql: name) = \(value, columns.kind(name))"
     }
+    return settings.isEmpty ? nil : "\(settings, by: ", ")"
   }
 }
 

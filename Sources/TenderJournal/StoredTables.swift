@@ -15,6 +15,17 @@ enum StoredTables {
   /// checksums that were dropped, and the added columns.
   static let added = all.reduce(3) { $0 + $1.columns.added.count }
 
+  /// Returns the statements of a file that create the tables and indexes that a journal lacks.
+  static func script(_ path: String, _ dialect: Dialect) -> String {
+    var text = EmbeddedText.named("TenderJournal/" + path)
+    for (name, columns) in all {
+      // Both files have the line of an event, which is another key in each.
+      let own = columns.names.filter { $0 != "line" }.map { dialect.definition($0, columns) }
+      text = text.replacing("{\(name)}", with: own.list())
+    }
+    return text.replacing("{settled}", with: settledStatus)
+  }
+
   /// Claims the ids of the operations that a journal has. If records of an earlier version share an id, the first
   /// one gets it. Ids of simulators are not claimed, because a simulator in the process may have reused them.
   ///
@@ -47,30 +58,15 @@ enum StoredTables {
     """
   }
 
-  /// The way in which a database defines columns.
-  struct Dialect {
-    let number: String
-    let text: String
-    /// The columns that must not be null, by their first names.
-    let required: Set<String>
+  /// The condition of the files' index on statuses, unchanged since the first of this version. Payments with other
+  /// statuses are found by a term.
+  ///
+  /// A status that is added later is in the index, final or not.
+  static let settledStatus =
+    "status NOT IN ('requires_confirmation', 'requires_action', 'pending', 'unknown')"
 
-    func list(_ columns: Columns, without left: String = "") -> String {
-      columns.names.filter { $0 != left }.map { definition($0, columns) }.joined(separator: ", ")
-    }
-
-    func definition(_ name: String, _ columns: Columns) -> String {
-      let type = columns.kind(name) == .number ? number : text
-      let isRequired = required.contains(name) && !columns.added.contains(name)
-      return "\(name) \(type)" + (isRequired ? " NOT NULL" : "")
-    }
-  }
-}
-
-extension Redactor {
-  /// The problem of an id that several records have.
-  func sharedID(_ id: String?, _ count: Int?) -> String {
-    let id = redact(id ?? "")
-    return "\(id) is the id of \(count ?? 0) records; see: tender find \(id.shellQuoted); then: "
-      + "tender journal resolve REF --as holder --reason TEXT"
+  /// Returns whether the index has payments with a status.
+  static func isIndexed(_ status: Status) -> Bool {
+    !settledStatus.contains("'\(status.rawValue)'")
   }
 }

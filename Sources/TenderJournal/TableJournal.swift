@@ -1,39 +1,53 @@
 package import TenderEngine
 package import TenderModel
-import TenderSystem
+package import TenderSystem
 
-/// A journal in SQL tables. Both kinds have the same tables and rules. They differ in how a write is made, and in how
-/// they search.
+/// A journal in SQL tables. Both kinds have the same tables, rules and searches. They differ in how a write is made,
+/// and in how many payments are read at once.
 package protocol TableJournal: Journal {
-  /// The text before the name of a table.
-  static var schema: String { get }
+  static var dialect: Dialect { get }
   var redactor: Redactor { get }
   /// The writer in the history: `USER@MACHINE`.
   var by: String { get }
   /// Whether requests go elsewhere than to the simulator in this process.
   var isOutside: Bool { get }
-
-  /// Returns the rows of a statement with few results.
-  func rows(_ statement: Statement) throws(Fault) -> Rows
-  /// Returns the payment in a row.
-  func payment(row: Int) throws(Fault) -> Payment?
-  /// Returns the tests of a filter on columns of payments `a`. Each begins with ` AND`.
-  func tests(_ filter: PaymentFilter) -> Statement
-  /// Returns the rows of payments that `prune` may delete.
-  func prunableRows(before time: Int, _ filter: PaymentFilter) -> Statement
-  /// Selects rows of a table, given as JSON by the names of their columns, as `r`.
-  func records(_ rows: [JSONObject], of table: String, _ columns: [String]) -> Statement
   /// The key that seals preparations; nil if it is not on this machine.
   var key: JournalKey? { get }
+
+  /// Passes the rows of a statement to `body`, until it returns false.
+  func each(_ statement: Statement, _ body: ([Database.Value]) -> Bool) throws(Fault)
+  /// Returns the payment in a row.
+  func payment(row: Int) throws(Fault) -> Payment?
+  /// Returns the test that a user or a machine wrote a line `h` of the history.
+  static func writer(_ by: String) -> Statement
+  /// Returns the key of fingerprints, and its name; nil if it is not on this machine.
+  func fingerprintKey() throws(Fault) -> (name: String, bytes: [UInt8])?
+  /// Returns the changes of the stored preparations of a payment, whose number is `row`.
+  func preparations(_ write: Write, _ row: Statement) -> [Change]
 }
 
 extension TableJournal {
+  /// Returns the rows of a statement with few results.
+  func rows(_ statement: Statement) throws(Fault) -> Rows {
+    var rows: Rows = []
+    try each(statement) { row in
+      rows.append(row)
+      return true
+    }
+    return rows
+  }
+
   func number(_ statement: Statement) throws(Fault) -> Int? {
     try rows(statement).first?.first?.integer
   }
 
-  package func oldest() throws(Fault) -> Int? {
-    try number("SELECT min(created) FROM \(sql: Self.schema)payment")
+  package func extent() throws(Fault) -> (attempts: Int, oldest: Int?) {
+    let row = try rows(
+      """
+      SELECT (\(sql: Self.dialect.attempts)), (SELECT min(created) FROM \(sql: Self.schema)payment)
+      """
+    )[0]
+    return (row[0].integer ?? 0, row[1].integer)
   }
 
   package func history(of payment: Payment) throws(Fault) -> [HistoryEntry] {
@@ -44,21 +58,31 @@ extension TableJournal {
     .compactMap { Row(EventRow.columns, read: $0).map(EventRow.entry) }
   }
 
-  package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
-    let source: Statement
-    if filter.isOfOneTerm, case .exactly(let term)? = filter.query {
-      source = "term WHERE text = \(term)"
-    } else {
-      guard filter.isOfColumns else { return try counted(filter, upTo: limit) }
-      source = "payment a WHERE true\(tests(filter))"
+  package func fingerprints(
+    of content: JSONObject,
+    instrument: String?
+  ) throws(Fault) -> JSONObject {
+    let text = instrument.map { Self.dialect.printsJSON ? JSON.string($0).canonicalText : $0 }
+    return try content.fingerprints(text, redactor) { () throws(Fault) in
+      guard let key = try fingerprintKey() else { throw .noFingerprints }
+      return key
     }
-    return try number(
-      "SELECT count(*) FROM (SELECT 1 FROM \(sql: Self.schema)\(source) LIMIT \(limit)) counted"
-    ) ?? 0
   }
 
-  package func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
-    try number("SELECT count(*) FROM (\(prunableRows(before: time, filter))) going") ?? 0
+  /// Returns the keyed hash of a reference, in any form of its letters; nil without the key.
+  func print(of key: ReferenceKey) throws(Fault) -> String? {
+    let reference = Reference.composed(key.reference.text)
+    let texts = [key.env.rawValue, key.provider.text, reference]
+    return try fingerprintKey().map { Checksum.of(texts.map(Database.Value.text), key: $0.bytes) }
+  }
+
+  package func isPruned(_ key: ReferenceKey) throws(Fault) -> Bool {
+    // Most journals have none, and then no hash is needed.
+    guard try number("SELECT 1 FROM \(sql: Self.schema)pruned LIMIT 1") != nil,
+      let print = try print(of: key)
+    else { return false }
+    let found: Statement = "\(sql: Self.schema)pruned d WHERE d.print = \(print)"
+    return try number("SELECT 1 FROM \(found)") != nil
   }
 
   /// Returns rows that belong to a missing payment, and ids that several records have, as problems.
@@ -77,7 +101,9 @@ extension TableJournal {
     }
     return try problems
       + rows(StoredTables.sharedIDs(Self.schema)).map { row in
-        redactor.sharedID(row[0].text, row[1].integer)
+        let id = redactor.redact(row[0].text ?? "")
+        return "\(id) is the id of \(row[1].integer ?? 0) records; see: "
+          + "tender find \(id.shellQuoted); then: tender journal resolve REF --as holder --reason TEXT"
       }
   }
 
@@ -163,12 +189,17 @@ extension TableJournal {
 
   /// Selects claims `c` of other records on new ids of a write.
   func holders(_ write: Write) -> Statement {
-    """
-    \(records(write.claims.rows, of: "claim", Write.Claims.columns))
-    JOIN \(sql: Self.schema)claim c USING (id, thing, provider, env, merchant)
-    WHERE c.id IN (\(each: write.claims.new))
-    AND (c.payment, c.sequence) <> (\(write.payment.row), r.sequence)
-    """
+    let claims: [Statement] = write.claims.rows.map { row in
+      """
+      c.id = \(row.text("id") ?? "") AND c.thing = \(row.text("thing") ?? "")
+      AND (c.payment, c.sequence) <> (\(write.payment.row), \(row.number("sequence") ?? 0))
+      """
+    }
+    return """
+      \(sql: Self.schema)claim c WHERE c.provider = \(write.key.provider.text)
+      AND c.env = \(write.key.env.rawValue) AND c.merchant = \(write.payment.merchant)
+      AND c.id IN (\(each: write.claims.new)) AND (\(claims, by: " OR "))
+      """
   }
 
   // MARK: Import
@@ -189,7 +220,7 @@ extension TableJournal {
   func write(
     importing payment: Payment,
     _ history: [HistoryEntry],
-    over before: Known?
+    over before: Stored?
   ) throws(Fault) -> Write {
     let note = HistoryEntry(
       payment,
@@ -203,7 +234,23 @@ extension TableJournal {
   }
 }
 
+extension ReferenceKey {
+  /// The key with each form of the reference's letters that an earlier version may have stored.
+  var forms: [ReferenceKey] {
+    Reference.forms(of: reference.text).map { form in
+      ReferenceKey(env: env, provider: provider, reference: Reference(stored: form))
+    }
+  }
+}
+
 extension Fault {
+  fileprivate static let noFingerprints = Fault.state(
+    "journal_key",
+    "this order holds values that are stored as fingerprints only. Their key is not here; "
+      + "nothing was sent",
+    "set TENDER_JOURNAL_KEY_FILE; see: tender help shared-journal"
+  )
+
   /// A preparation cannot be sealed here.
   fileprivate static let noKey = Fault.state(
     "journal_key",

@@ -2,16 +2,11 @@ import TenderEngine
 import TenderModel
 import TenderSystem
 
-/// A payment as the database has it.
-struct Known {
-  /// The columns of the payment, and of its operations by sequence.
-  var row: Row
-  var operations: [Int: Row]
-  var terms: Set<String>
-  /// The preparations as stored, by sequence, with the content of those that can be unsealed here.
-  var prepared: [Int: (text: String, preparation: Operation.Preparation?)]
-  /// When this process wrote it, by the clock's uptime; nil if it was read.
-  var writtenAt: Int?
+/// A change besides those of the payment's row and of its history.
+package enum Change {
+  /// Adds rows of the payment to a table. The statement is the action for existing ones.
+  case insert(String, [Row], Statement = "")
+  case run(Statement)
 }
 
 /// The changes that one write makes, in either journal.
@@ -19,7 +14,7 @@ package struct Write {
   /// The payment after the write, redacted.
   let payment: Payment
   /// The payment that it replaces; nil for a new one.
-  let before: Known?
+  let before: Stored?
   /// The columns of the payment, and of the changed operations by sequence.
   let values: Row
   let operations: [Int: Row]
@@ -27,6 +22,9 @@ package struct Write {
   /// Lines of the history. The last one is about this write.
   let lines: [HistoryEntry]
   let terms: Set<String>
+  /// Search terms that are new, and that the payment loses.
+  let newTerms: [String]
+  let goneTerms: [String]
   /// New preparations as stored, and operations that no longer have one.
   let prepared: [Int: String]
   let unprepared: [Int]
@@ -38,45 +36,31 @@ package struct Write {
 
   var key: ReferenceKey { payment.key }
 
+  /// The columns of search terms, without the payment's number.
+  static let terms = Columns([("text", .text), ("created", .number)])
+
   /// The things that changed operations have at the provider.
   struct Claims {
-    static let columns = ["id", "thing", "provider", "env", "merchant", "sequence"]
+    static let columns = Columns([
+      ("id", .text), ("thing", .text), ("provider", .text), ("env", .text), ("merchant", .text),
+      ("sequence", .number),
+    ])
     /// Rows of `claim`, without the payment's number.
-    var rows: [JSONObject] = []
+    var rows: [Row] = []
     /// The ids that no other record may have.
     var new: [String] = []
     /// The ids that the payment loses.
     var gone: [String] = []
   }
 
-  /// Whether the payment got another time of creation, which is in its search terms.
-  private var isMoved: Bool {
-    before.map { $0.row.time("created") != payment.createdAt } ?? false
-  }
-
-  var newTerms: [String] {
-    (isMoved ? terms : terms.subtracting(before?.terms ?? [])).sorted()
-  }
-
-  var goneTerms: [String] {
-    let had = before?.terms ?? []
-    return (isMoved ? had : had.subtracting(terms)).sorted()
-  }
-
   /// Returns what the database has after the write, at an uptime.
-  func known(at uptime: Int) -> Known {
-    var prepared = before?.prepared ?? [:]
-    for sequence in unprepared { prepared[sequence] = nil }
-    for (sequence, text) in self.prepared {
-      prepared[sequence] = (text, payment[sequence]?.preparation)
-    }
-    return Known(
-      row: values,
-      operations: (before?.operations ?? [:]).merging(operations) { $1 },
-      terms: terms,
-      prepared: prepared,
-      writtenAt: uptime
-    )
+  func stored(at uptime: Int = 0) -> Stored {
+    var stored = before ?? Stored(row: values)
+    (stored.row, stored.writtenAt, stored.terms) = (values, uptime, terms)
+    stored.operations.merge(operations) { $1 }
+    for sequence in unprepared { stored.prepared[sequence] = nil }
+    stored.prepared.merge(prepared) { $1 }
+    return stored
   }
 }
 

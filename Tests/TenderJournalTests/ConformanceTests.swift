@@ -318,7 +318,7 @@ import Testing
     let found = try #require(try journal.payment("A"))
     #expect(found.attempts.map(\.number) == [1, 2])
     #expect(found.state.amount == 900)
-    #expect(try journal.count() == 2)
+    #expect(try journal.extent().attempts == 2)
     #expect(
       try journal.history(of: found).map(\.operation) == ["charge 1", "charge 1", "charge 2"]
     )
@@ -549,10 +549,10 @@ import Testing
       journal.isStopRequested(.init(env: .live, provider: self.provider, reference: "A"))
     }
     #expect(!asks())
-    try journal.requestStop(.init(env: .live, provider: provider, reference: "A"))
+    try journal.setStop(.init(env: .live, provider: provider, reference: "A"), isRequested: true)
     #expect(asks())
     #expect(!journal.isStopRequested(.init(env: .sandbox, provider: provider, reference: "A")))
-    journal.forgetStop(.init(env: .live, provider: provider, reference: "A"))
+    try journal.setStop(.init(env: .live, provider: provider, reference: "A"), isRequested: false)
     #expect(!asks())
   }
 
@@ -597,7 +597,9 @@ import Testing
         $0.charge.link = Reference(stored: original)
       }
     }
-    #expect(try journal.prunable(before: 2000, PaymentFilter()) == 4)
+    var old = PaymentFilter()
+    old.unneededBefore = 2000
+    #expect(try journal.count(old, upTo: .max) == 4)
     #expect(try journal.prune(before: 2000, PaymentFilter()) == 4)
     #expect(
       try journal.references().sorted() == [

@@ -201,7 +201,9 @@ private import Glibc
       // A writer without a pause locks others out.
       database.pause(milliseconds: 2)
     }
-    #expect(try journal.prunable(before: 2000, PaymentFilter()) == 0)
+    var old = PaymentFilter()
+    old.unneededBefore = 2000
+    #expect(try journal.count(old, upTo: .max) == 0)
     let problems = try journal.verify()
     #expect(problems == [], "\(problems)")
     #expect(largest < 1000)

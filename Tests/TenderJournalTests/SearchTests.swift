@@ -15,9 +15,14 @@ import Testing
   }
 
   private func journals() throws -> [any Journal] {
-    [
+    var journals: [any Journal] = [
       MemoryJournal(), try SQLiteJournal(folder: state.path, redactor: Redactor()),
     ]
+    if PostgresCluster.isAvailable {
+      let address = try PostgresCluster.shared().database()
+      journals.append(try SharedWorld.journal(at: address, state.path, clock: clock))
+    }
+    return journals
   }
 
   private static func filters() -> [(PaymentFilter, Set<String>)] {
@@ -104,13 +109,13 @@ import Testing
         #expect(found == expected, "\(filter) in \(type(of: journal))")
         #expect(try journal.count(filter, upTo: .max) == expected.count)
       }
-      if let journal = journal as? SQLiteJournal { #expect(try journal.verify() == []) }
+      #expect(try journal.verify() == [])
       // A failure may be repaired later.
       try journal.end(&long) { $0.fault = nil }
       var failed = PaymentFilter()
       failed.failure = "stolen"
       #expect(try journal.count(failed, upTo: .max) == 0)
-      if let journal = journal as? SQLiteJournal { #expect(try journal.verify() == []) }
+      #expect(try journal.verify() == [])
     }
   }
 
@@ -168,7 +173,7 @@ import Testing
       filters.append(filter)
     }
     for filter in filters {
-      let (sql, values, _) = SQLiteJournal.selection(filter)
+      let (sql, values) = SQLiteJournal.selection(filter)
       var plan: [String] = []
       try database.query("EXPLAIN QUERY PLAN " + sql, values) { row in
         plan.append(row.last?.text ?? "")

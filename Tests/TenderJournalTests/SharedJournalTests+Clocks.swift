@@ -38,7 +38,7 @@ extension SharedJournalTests {
       var early = try opened(ahead, "A")
       clock.advance(365 * 86_400_000)
       try early.end(1, .succeeded, at: clock)
-      try ahead.conclude(&early, 1, note: "outcome", isLast: true)
+      try ahead.update(&early, 1, note: "outcome", .last)
       #expect(try own.payments(matching: "A", filter: PaymentFilter()).count == 1)
       clock.advance(-365 * 86_400_000)
       _ = try sent(own, "B")

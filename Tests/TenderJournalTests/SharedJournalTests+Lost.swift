@@ -53,7 +53,7 @@ extension SharedJournalTests {
       let held = try lock(journal, "M\(machine)")
       var paid = try sent(journal, "M\(machine)")
       try paid.end(1, .succeeded, at: clock)
-      try journal.conclude(&paid, 1, note: "outcome", isLast: true)
+      try journal.update(&paid, 1, note: "outcome", .last)
       withExtendedLifetime(held) {}
     }
     do {
@@ -67,7 +67,7 @@ extension SharedJournalTests {
     }
     let world = try journal(1)
     #expect(try lock(world, "B") != nil)
-    #expect(world.copyWarning != nil)
+    #expect(try world.loss() != nil)
     #expect(try world.verify().count == 1)
     for machine in 0..<2 {
       let journal = try journal(machine)
@@ -96,7 +96,7 @@ extension SharedJournalTests {
       let held = try lock(journal)
       var paid = try sent(journal)
       try paid.end(1, .succeeded, at: clock)
-      try journal.conclude(&paid, 1, note: "outcome", isLast: true)
+      try journal.update(&paid, 1, note: "outcome", .last)
       withExtendedLifetime(held) {}
       try end()
       #expect(try journal.prune(before: clock.now + 1, PaymentFilter()) == 1)

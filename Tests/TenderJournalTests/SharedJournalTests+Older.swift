@@ -72,7 +72,7 @@ extension SharedJournalTests {
     )
     let journal = try unmigrated()
     let uses: [() throws -> Void] = [
-      { _ = try journal.count() }, { _ = try journal.payment(self.key()) },
+      { _ = try journal.extent() }, { _ = try journal.payment(self.key()) },
       { _ = try self.lock(journal) }, { _ = try self.opened(journal) },
       { _ = try journal.verify() }, { _ = try journal.take(.test("A", at: 0), []) },
       { _ = try journal.migrate() },

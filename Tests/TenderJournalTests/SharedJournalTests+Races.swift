@@ -42,7 +42,7 @@ extension SharedJournalTests {
       let journal = try journal(index)
       let terms = OpeningTerms(hasOwnKey: true)
       let deadline = Deadline(in: 0, on: clock)
-      _ = try journal.count()
+      _ = try journal.extent()
       done.enter()
       Thread {
         defer { done.leave() }
@@ -51,8 +51,8 @@ extension SharedJournalTests {
           let held =
             locked
             ? try journal.lock(
-              opening: payment,
-              terms,
+              payment.key,
+              opening: (payment, terms),
               by: deadline,
               interruption: NeverInterrupted()
             ) : nil
@@ -87,59 +87,6 @@ extension SharedJournalTests {
       #expect(codes.contains("key_reused"), "\(codes)")
     }
     #expect(try sql("SELECT count(*) FROM tender.operation") == "10\n")
-  }
-
-  /// A reference is blocked only by a payment elsewhere that may have moved money.
-  @Test func `says which payment elsewhere blocks a reference`() throws {
-    let journal = try journal(0)
-    var paid = try journal.open(payment("A"), OpeningTerms(), .process)
-    func open(named: Bool) throws {
-      let terms = OpeningTerms(namesProvider: named)
-      _ = try journal.open(payment("A", at: "truelayer"), terms, .process)
-    }
-    for named in [false, true] {
-      #expect(code { try open(named: named) } == "reference_elsewhere")
-    }
-    try paid.send(1, at: clock)
-    try journal.update(&paid, 1, note: "sent", .power)
-    #expect(code { try open(named: true) } == "reference_elsewhere")
-    try paid.end(1, .succeeded, at: clock)
-    try journal.update(&paid, 1, note: "outcome", .power)
-    #expect(code { try open(named: false) } == "reference_elsewhere")
-    #expect(code { try open(named: true) } == nil)
-    var declined = try journal.open(payment("B"), OpeningTerms(), .process)
-    try declined.end(1, .declined, at: clock)
-    try journal.update(&declined, 1, note: "outcome", .power)
-    let other = try payment("B", at: "truelayer")
-    #expect(code { _ = try journal.open(other, OpeningTerms(), .process) } == nil)
-  }
-
-  @Test func `keeps one idempotency key for one operation`() throws {
-    let journal = try journal(0)
-    var paid = try journal.open(payment("A", key: "K"), OpeningTerms(hasOwnKey: true), .process)
-    try paid.end(1, .failed, at: clock)
-    try journal.update(&paid, 1, note: "outcome", .power)
-    // An operation that provably had no effect passes its key only to its repetition.
-    let again = try payment("A", key: "K")
-    paid.append(try #require(again.attempt))
-    paid = try journal.open(paid, OpeningTerms(hasOwnKey: true), .process)
-    try paid.end(2, .succeeded, at: clock)
-    try journal.update(&paid, 2, note: "outcome", .power)
-    for (key, expected) in [("K", "key_reused"), ("L", nil), ("L", "key_reused")] {
-      var refund = TenderEngine.Operation(.refund, amount: 1, at: clock.now)
-      refund.key = key
-      var next = paid
-      let sequence = next.append(refund)
-      try next.send(sequence, at: clock)
-      let found = code { try journal.update(&next, sequence, note: "sent", .power) }
-      #expect(found == expected, "\(key)")
-      if found == nil { paid = next }
-    }
-    let other = try payment("B", key: "L")
-    #expect(
-      code { _ = try journal.open(other, OpeningTerms(hasOwnKey: true), .process) } == "key_reused"
-    )
-    #expect(try journal.verify() == [])
   }
 
   /// Machines with different keys cannot compare values that they stored as hashes. Each hash names its key.

@@ -103,7 +103,7 @@ final class SharedJournalTests {
     // The five seconds of a request, and a third of that.
     #expect(["6\n", "7\n"].contains(left))
     try paid.end(1, .succeeded, at: clock)
-    try first.conclude(&paid, 1, note: "outcome", isLast: true)
+    try first.update(&paid, 1, note: "outcome", .last)
     #expect(try lock(second) != nil)
     held = nil
     withExtendedLifetime(held) {}
@@ -218,8 +218,8 @@ final class SharedJournalTests {
     _ terms: OpeningTerms = OpeningTerms()
   ) throws -> (any ReferenceLock)? {
     try journal.lock(
-      opening: payment,
-      terms,
+      payment.key,
+      opening: (payment, terms),
       by: Deadline(in: 0, on: clock),
       interruption: NeverInterrupted()
     )
@@ -292,7 +292,7 @@ final class SharedJournalTests {
       folders[0].path,
       migrates: false
     )
-    let fault = #expect(throws: Fault.self) { try journal.count() }
+    let fault = #expect(throws: Fault.self) { try journal.extent() }
     #expect(fault?.code == "journal_unreachable")
     #expect(fault?.message.contains("Passwort-Authentifizierung fehlgeschlagen") == true)
     #expect(fault?.message.contains("auth.c") == false)
@@ -314,7 +314,7 @@ final class SharedJournalTests {
     var waited: [Int] = []
     for _ in 0..<3 {
       let start = clock.now
-      #expect(throws: Fault.self) { try journal.count() }
+      #expect(throws: Fault.self) { try journal.extent() }
       waited.append(clock.now - start)
     }
     #expect(waited[0] > 3000)
@@ -324,7 +324,7 @@ final class SharedJournalTests {
   @Test func `names tables that are missing, older or newer`() throws {
     let bare = try SharedWorld.journal(at: address, folders[0].path, migrates: false)
     func code(_ journal: SharedJournal) -> String? {
-      let fault = #expect(throws: Fault.self) { try journal.count() }
+      let fault = #expect(throws: Fault.self) { try journal.extent() }
       #expect(fault?.kind == .state)
       return fault?.code
     }

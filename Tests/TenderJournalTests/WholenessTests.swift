@@ -18,7 +18,7 @@ private import Glibc
     for round in 0..<3 {
       let journal = try open()
       try journal.checkWhole()
-      #expect(journal.copyWarning == nil)
+      #expect(try journal.loss() == nil)
       try pay("A\(round)", journal)
       #expect(try journal.verify() == [])
     }
@@ -196,7 +196,7 @@ private import Glibc
     for _ in 0..<2 {
       let journal = try open(other)
       try journal.checkWhole()
-      #expect(journal.copyWarning?.code == "journal_copy")
+      #expect(try journal.loss()?.fault.code == "journal_copy")
       journal.reachesOutside()
       #expect(code { try pay("B", journal) } == "journal_copy")
     }
@@ -204,13 +204,13 @@ private import Glibc
     journal.reachesOutside()
     try journal.accept(reason: "looked at the console", at: clock.now)
     try pay("B", journal)
-    #expect(try open(other).copyWarning == nil)
+    #expect(try open(other).loss() == nil)
     // Moved, it is the same file.
     try FileManager.default.moveItem(
       at: root.appending(path: other),
       to: root.appending(path: "moved")
     )
-    #expect(try open("moved").copyWarning == nil)
+    #expect(try open("moved").loss() == nil)
   }
 
   /// A backup in a new folder, or a copy beside its living original.
@@ -232,7 +232,7 @@ private import Glibc
       // The simulator in this process only gets a warning.
       let simulated = try open("copy")
       #expect(code { try simulated.checkWhole() } == nil)
-      #expect(simulated.copyWarning?.code == "journal_copy")
+      #expect(try simulated.loss()?.fault.code == "journal_copy")
       let copied = try open("copy")
       copied.reachesOutside()
       #expect(code { try copied.checkWhole() } == "journal_copy")
@@ -245,7 +245,7 @@ private import Glibc
       let accepted = try open("copy")
       accepted.reachesOutside()
       try accepted.checkWhole()
-      #expect(accepted.copyWarning == nil)
+      #expect(try accepted.loss() == nil)
       #expect(try accepted.verify() == [])
     }
     try pay("C", open("copy"))
@@ -253,7 +253,7 @@ private import Glibc
     let again = try open()
     again.reachesOutside()
     try again.checkWhole()
-    #expect(again.copyWarning == nil)
+    #expect(try again.loss() == nil)
     #expect(try again.references().sorted() == ["A", "B"])
   }
 

@@ -78,24 +78,20 @@ package struct FailingJournal: Journal {
 
   package func lock(
     _ key: ReferenceKey,
+    opening first: Opening?,
     by deadline: Deadline,
     interruption: any Interruption
   ) throws(Fault) -> (any ReferenceLock)? {
-    try inner.lock(key, by: deadline, interruption: interruption)
+    try inner.lock(key, opening: first, by: deadline, interruption: interruption)
   }
 
   package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? { try inner.payment(key) }
-
-  package func payments(
-    matching handle: String,
-    filter: PaymentFilter
-  ) throws(Fault) -> [Payment] { try inner.payments(matching: handle, filter: filter) }
 
   package func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault) {
     try inner.each(filter, body)
   }
 
-  package func count() throws(Fault) -> Int { try inner.count() }
+  package func extent() throws(Fault) -> (attempts: Int, oldest: Int?) { try inner.extent() }
 
   package func open(
     _ payment: Payment,
@@ -116,7 +112,7 @@ package struct FailingJournal: Journal {
     try inner.update(&payment, sequence, note: note, durability)
   }
 
-  package func checkWhole() throws(Fault) { try inner.checkWhole() }
+  package func loss() throws(Fault) -> JournalLoss? { try inner.loss() }
 
   package func reachesOutside() { inner.reachesOutside() }
 
@@ -125,19 +121,13 @@ package struct FailingJournal: Journal {
     instrument: String?
   ) throws(Fault) -> JSONObject { try inner.fingerprints(of: content, instrument: instrument) }
 
-  package func requestStop(_ key: ReferenceKey) throws(Fault) { try inner.requestStop(key) }
+  package func setStop(_ key: ReferenceKey, isRequested: Bool) throws(Fault) {
+    try inner.setStop(key, isRequested: isRequested)
+  }
 
   package func isStopRequested(_ key: ReferenceKey) -> Bool { inner.isStopRequested(key) }
 
-  package func forgetStop(_ key: ReferenceKey) { inner.forgetStop(key) }
-
-  package func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
-    try inner.prunable(before: time, filter)
-  }
-
-  package func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
-    try inner.prune(before: time, filter)
-  }
+  package func prune(_ filter: PaymentFilter) throws(Fault) -> Int { try inner.prune(filter) }
 
   package func history(of payment: Payment) throws(Fault) -> [HistoryEntry] {
     try inner.history(of: payment)

@@ -41,6 +41,7 @@ package final class MemoryJournal: Journal {
 
   package func lock(
     _ key: ReferenceKey,
+    opening first: Opening?,
     by deadline: Deadline,
     interruption: any Interruption
   ) throws(Fault) -> (any ReferenceLock)? {
@@ -56,22 +57,18 @@ package final class MemoryJournal: Journal {
     state.withLock { state in state.payments.first { $0.key == key } }
   }
 
-  package func payments(
-    matching handle: String,
-    filter: PaymentFilter
-  ) throws(Fault) -> [Payment] {
-    newestFirst { $0.handles.contains(handle) && filter.lets($0) }
-  }
-
   package func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault) {
-    for payment in newestFirst(filter.lets) {
+    let found = state.withLock { Self.payments(of: $0, filter) }
+    for payment in found.sorted(by: { ($0.createdAt, $0.row) > ($1.createdAt, $1.row) }) {
       guard body(payment) else { return }
     }
   }
 
-  private func newestFirst(_ isMeant: (Payment) -> Bool) -> [Payment] {
-    state.withLock { $0.payments.filter(isMeant) }
-      .sorted { ($0.createdAt, $0.row) > ($1.createdAt, $1.row) }
+  private static func payments(of state: State, _ filter: PaymentFilter) -> [Payment] {
+    state.payments.filter { payment in
+      filter.lets(payment)
+        && filter.unneededBefore.map { !isNeeded(payment, since: $0, state.payments) } ?? true
+    }
   }
 
   package func open(
@@ -154,8 +151,6 @@ package final class MemoryJournal: Journal {
     return nil
   }
 
-  package func checkWhole() throws(Fault) {}
-
   package func reachesOutside() {}
 
   package func fingerprints(
@@ -167,56 +162,49 @@ package final class MemoryJournal: Journal {
     return prints
   }
 
-  package func requestStop(_ key: ReferenceKey) throws(Fault) {
-    state.withLock { _ = $0.stops.insert(key.description) }
+  package func setStop(_ key: ReferenceKey, isRequested: Bool) throws(Fault) {
+    state.withLock { state in
+      if isRequested {
+        state.stops.insert(key.description)
+      } else {
+        state.stops.remove(key.description)
+      }
+    }
   }
 
   package func isStopRequested(_ key: ReferenceKey) -> Bool {
     state.withLock { $0.stops.contains(key.description) }
   }
 
-  package func forgetStop(_ key: ReferenceKey) {
-    state.withLock { _ = $0.stops.remove(key.description) }
-  }
-
-  package func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
-    state.withLock { Self.prunable($0.payments, before: time, filter).count }
-  }
-
-  package func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
+  package func prune(_ filter: PaymentFilter) throws(Fault) -> Int {
     state.withLock { state in
-      let rows = Self.prunable(state.payments, before: time, filter)
+      let rows = Set(Self.payments(of: state, filter).map(\.row))
       state.payments.removeAll { rows.contains($0.row) }
       state.history.removeAll { rows.contains($0.row) }
       return rows.count
     }
   }
 
-  private static func prunable(
-    _ payments: [Payment],
-    before time: Int,
-    _ filter: PaymentFilter
-  ) -> Set<Int> {
-    func isNeeded(_ payment: Payment) -> Bool {
-      let state = payment.state
-      return payment.updatedAt >= time || !state.isFinal || state.isUnknown
-        || payment.kind == .mandate && state.status == .authorized
-        || payment.attempts.contains { attempt in
-          attempt.link != nil
-            && payments.contains {
-              $0.reference == attempt.link && $0.env == payment.env
-                && $0.provider == payment.provider
-            }
-        }
-    }
-    return Set(payments.filter { filter.lets($0) && !isNeeded($0) }.map(\.row))
+  private static func isNeeded(_ payment: Payment, since time: Int, _ all: [Payment]) -> Bool {
+    let state = payment.state
+    return payment.updatedAt >= time || !state.isFinal || state.isUnknown
+      || payment.kind == .mandate && state.status == .authorized
+      || payment.attempts.contains { attempt in
+        attempt.link != nil
+          && all.contains {
+            $0.reference == attempt.link && $0.env == payment.env
+              && $0.provider == payment.provider
+          }
+      }
   }
 
   package func history(of payment: Payment) throws(Fault) -> [HistoryEntry] {
     state.withLock { $0.history.filter { $0.row == payment.row }.map(\.entry) }
   }
 
-  package func count() throws(Fault) -> Int { state.withLock { $0.operations } }
+  package func extent() throws(Fault) -> (attempts: Int, oldest: Int?) {
+    state.withLock { ($0.operations, $0.payments.map(\.createdAt).min()) }
+  }
 
   package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
     try summed(filter, by: keys)
@@ -224,6 +212,13 @@ package final class MemoryJournal: Journal {
 }
 
 extension Journal {
+  /// Deletes the payments of a filter that changed last before a time and are no longer needed.
+  package func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
+    var filter = filter
+    filter.unneededBefore = time
+    return try prune(filter)
+  }
+
   /// Sums payments one by one, as the columns must.
   package func summed(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
     var totals = Totals()

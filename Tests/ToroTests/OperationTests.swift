@@ -275,7 +275,7 @@ import Toro
     let key = try key(world)
     let engine = try world.engine(scenario: scenario)
     world.wire.inner = StoppingGateway(try #require(world.wire.inner)) {
-      try? journal.requestStop(key)
+      try? journal.setStop(key, isRequested: true)
     }
     try check(world, try engine.sell(try world.sale()))
   }
@@ -284,7 +284,7 @@ import Toro
     let world = try ToroWorld()
     let journal = world.journal
     let key = try key(world)
-    let attendant = StoppingAttendant { try? journal.requestStop(key) }
+    let attendant = StoppingAttendant { try? journal.setStop(key, isRequested: true) }
     let engine = try world.engine(scenario: "card:swipe", attendant: attendant)
     try check(world, try engine.sell(try world.sale()))
   }

@@ -126,8 +126,7 @@ struct DoctorCommand: CommandWork {
           return "\(folder): the locks of the journal"
         }
         let journal = try composition.journal()
-        try journal.checkWhole()
-        if let copy = journal.copyWarning { throw copy }
+        if let loss = try journal.loss() { throw loss.fault }
         let count = try journal.count(PaymentFilter(), upTo: Int.max)
         let facts = [
           "\(folder): \(count) \(count == 1 ? "payment" : "payments") in the journal",

@@ -76,8 +76,10 @@ extension JournalCommands {
       try invocation.refuse([Keys.limit, Keys.orderBy, Keys.duplicates], with: Keys.online)
       let found = try FindOnline(composition: composition).run(filter)
       // Payments that a copy lacks are looked up with this command, before the copy is accepted.
-      guard let copy = try composition.journal().copyWarning else { return try exit(found) }
-      output.warn(copy.message)
+      guard let loss = try composition.journal().loss(), loss.isCopy else {
+        return try exit(found)
+      }
+      output.warn(loss.fault.message)
       return output.exit(found)
     }
     let offline: [any OptionKey] = [Keys.simScenario, Keys.simFault, Keys.simSeed]

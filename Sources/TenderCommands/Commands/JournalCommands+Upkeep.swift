@@ -159,21 +159,22 @@ extension JournalCommands {
       )
     }
     try checkExists()
-    let filter = try filter()
+    var filter = try filter()
+    filter.unneededBefore = before
     let journal = try composition.journal()
     func tell(_ count: Int, _ what: String) {
       output.tell("\(count) \(count == 1 ? "payment" : "payments") \(what)")
     }
     if invocation.has(Keys.dryRun) {
-      tell(try journal.prunable(before: before, filter), "would be deleted")
+      tell(try journal.count(filter, upTo: .max), "would be deleted")
       return 0
     }
     try composition.refuseReadOnly()
     let recent = composition.clock.now - 24 * 60 * 60_000
     if before > recent {
-      let count =
-        try journal.prunable(before: before, filter)
-        - (try journal.prunable(before: recent, filter))
+      var older = filter
+      older.unneededBefore = recent
+      let count = try journal.count(filter, upTo: .max) - (try journal.count(older, upTo: .max))
       if count > 0 {
         try composition.confirm(
           "delete \(count) payments of the last 24 hours",
@@ -185,11 +186,11 @@ extension JournalCommands {
     if filter.env == nil || filter.env == .live {
       var live = filter
       live.env = .live
-      let count = try journal.prunable(before: before, live)
+      let count = try journal.count(live, upTo: .max)
       if count > 0 { try composition.approve(.live, "delete \(count) payments") }
     }
     composition.signals.hold()
-    tell(try journal.prune(before: before, filter), "deleted")
+    tell(try journal.prune(filter), "deleted")
     return 0
   }
 
@@ -213,7 +214,7 @@ extension JournalCommands {
   }
 
   func grants() throws(Fault) -> Int32 {
-    output.put(SharedSchema.grants + "\n")
+    output.put(SharedSchema.grants)
     return output.exit(0)
   }
 

@@ -192,7 +192,7 @@ extension Composition {
     let count = try journal().count(PaymentFilter(), upTo: 10_001)
     guard count > 0 else { return "\(place), which has no payments" }
     let number = count > 10_000 ? "more than 10000" : String(count)
-    let oldest = try journal().oldest().map { ", the first of \(Timestamp.text($0))" } ?? ""
+    let oldest = try journal().extent().oldest.map { ", the first of \(Timestamp.text($0))" } ?? ""
     return "\(place), which has \(number) payment\(count == 1 ? "" : "s")\(oldest)"
   }
 }

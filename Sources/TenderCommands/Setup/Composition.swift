@@ -264,9 +264,9 @@ final class Composition: Session {
     let warns = invocation.command.work.writes && !isDryRun && !isLine
     if wires.isOutside {
       journal.reachesOutside()
-    } else if warns, let copy = journal.copyWarning {
+    } else if warns, let loss = try? journal.loss(), !loss.isRefused {
       // Then only the simulator in this process can be used.
-      output.warn(copy.message)
+      output.warn(loss.fault.message)
     }
     // A line of a batch that finds another process with its reference is postponed. If the lines must run in
     // order, it waits as long as a dead process may hold its lease.
@@ -350,7 +350,7 @@ final class Composition: Session {
   /// of the lines. It makes no journal.
   private func seedLabel() throws(Fault) -> String {
     let isNew = known == nil ? try !hasJournalFile : false
-    guard let batchLine else { return isNew ? "0" : String(try journal().count()) }
+    guard let batchLine else { return isNew ? "0" : String(try journal().extent().attempts) }
     let reference = invocation.text(Keys.reference) ?? invocation.operands.first ?? ""
     var past = 0
     if isNew { return "line \(batchLine)/\(reference)/\(past)" }

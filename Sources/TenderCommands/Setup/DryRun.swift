@@ -28,17 +28,16 @@ struct Unreachable: HTTPExchange, SocketExchange, DeviceExchange {
 struct EmptyJournal: Journal {
   func lock(
     _ key: ReferenceKey,
+    opening first: Opening?,
     by deadline: Deadline,
     interruption: any Interruption
   ) throws(Fault) -> (any ReferenceLock)? { throw .dryRun }
 
   func payment(_ key: ReferenceKey) throws(Fault) -> Payment? { nil }
 
-  func payments(matching handle: String, filter: PaymentFilter) throws(Fault) -> [Payment] { [] }
-
   func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault) {}
 
-  func count() throws(Fault) -> Int { 0 }
+  func extent() throws(Fault) -> (attempts: Int, oldest: Int?) { (0, nil) }
 
   func open(
     _ payment: Payment,
@@ -53,21 +52,15 @@ struct EmptyJournal: Journal {
     _ durability: Durability
   ) throws(Fault) { throw .dryRun }
 
-  func checkWhole() throws(Fault) {}
-
   func reachesOutside() {}
 
   func fingerprints(of content: JSONObject, instrument: String?) throws(Fault) -> JSONObject { [:] }
 
-  func requestStop(_ key: ReferenceKey) throws(Fault) { throw .dryRun }
+  func setStop(_ key: ReferenceKey, isRequested: Bool) throws(Fault) { throw .dryRun }
 
   func isStopRequested(_ key: ReferenceKey) -> Bool { false }
 
-  func forgetStop(_ key: ReferenceKey) {}
-
-  func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int { 0 }
-
-  func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int { throw .dryRun }
+  func prune(_ filter: PaymentFilter) throws(Fault) -> Int { throw .dryRun }
 
   func history(of payment: Payment) throws(Fault) -> [HistoryEntry] { [] }
 }

@@ -75,20 +75,28 @@ package struct PostgresAddress: Sendable, Hashable {
     return String(validating: bytes, as: UTF8.self)
   }
 
+  /// The options that are used here, with the variables that give them.
+  private static let variables = [
+    "host": "PGHOST", "hostaddr": "PGHOSTADDR", "port": "PGPORT", "service": "PGSERVICE",
+    "sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT",
+    "target_session_attrs": "PGTARGETSESSIONATTRS", "connect_timeout": "PGCONNECT_TIMEOUT",
+  ]
+
+  /// Returns the options of the environment, of a service and of the address. The later ones count.
+  ///
+  /// Throws `usage` for an address that libpq cannot read.
+  private func said(_ variable: (String) -> String?) throws(Fault) -> [String: String] {
+    let given = try parsed()
+    let environment = Self.variables.compactMapValues(variable)
+    let service = (given["service"] ?? environment["service"]).map { Self.service($0, variable) }
+    return environment.merging(service ?? [:]) { $1 }.merging(given) { $1 }
+  }
+
   /// The files named by the address and by its service.
   package func files(_ variable: (String) -> String?) -> [String] {
-    let names = ["sslrootcert", "sslcert", "sslkey", "sslcrl", "sslcrldir", "passfile"]
-    let service = service(variable) ?? [:]
-    return names.flatMap { values($0) + [service[$0]].compactMap(\.self) }
-  }
-
-  private func values(_ name: String) -> [String] {
-    parameters.filter { $0.name == name }.compactMap { Self.decoded($0.value) }
-  }
-
-  /// Returns the members of the service that the address or a variable names; nil if none is named.
-  private func service(_ variable: (String) -> String?) -> [String: String]? {
-    (values("service").first ?? variable("PGSERVICE")).map { Self.service($0, variable) }
+    let said = (try? said(variable)) ?? [:]
+    return ["sslrootcert", "sslcert", "sslkey", "sslcrl", "sslcrldir", "passfile"]
+      .compactMap { said[$0] }
   }
 
   /// The ways to reach its servers.
@@ -102,26 +110,20 @@ package struct PostgresAddress: Sendable, Hashable {
 
   /// Returns the ways to reach its servers, from the address, a service file and the variables.
   package func ways(_ variable: (String) -> String?) -> Ways {
-    let service = service(variable)
-    let written = parts.hosts.split(separator: ",", omittingEmptySubsequences: false)
-    let authority = written.map { host in
-      host.hasPrefix("[") ? "::" : Self.decoded(String(host.prefix(before: ":"))) ?? ""
-    }
-    var hosts = parts.hosts.prefix(before: ":").isEmpty ? [] : authority
-    hosts += values("host") + values("hostaddr")
-    hosts += [service?["host"], service?["hostaddr"]].compactMap(\.self)
-    if hosts.isEmpty { hosts = ["PGHOST", "PGHOSTADDR"].compactMap(variable) }
+    let said = (try? said(variable)) ?? [:]
+    var hosts = ["host", "hostaddr"].compactMap { said[$0] }
+      .flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
     // An undefined service may be defined in another file, and lead anywhere.
-    if service?.isEmpty == true { hosts += ["", "service"] }
-    let all = hosts.isEmpty ? [""] : hosts.flatMap { $0.components(between: ",") }
-    let isTCP = all.contains { !$0.isEmpty && !$0.hasPrefix("/") && !$0.hasPrefix("@") }
-    let named = written.compactMap { $0.split(separator: ":").last.flatMap { UInt16($0) } }
-    let given = values("port") + [service?["port"], variable("PGPORT")].compactMap(\.self)
-    let ports = named + given.flatMap { $0.split(separator: ",") }.compactMap { UInt16($0) }
+    if let name = said["service"], Self.service(name, variable).isEmpty {
+      hosts += ["", "service"]
+    }
+    if hosts.isEmpty { hosts = [""] }
+    func isPath(_ host: Substring) -> Bool { host.hasPrefix("/") || host.hasPrefix("@") }
+    let ports = (said["port"] ?? "").split(separator: ",").compactMap { UInt16($0) }
     return Ways(
-      ports: isTCP ? ports + [5432] : [],
-      isLocal: all.contains { $0.isEmpty || $0.hasPrefix("/") || $0.hasPrefix("@") },
-      isAbstract: all.contains { $0.hasPrefix("@") }
+      ports: hosts.contains { !$0.isEmpty && !isPath($0) } ? ports + [5432] : [],
+      isLocal: hosts.contains { $0.isEmpty || isPath($0) },
+      isAbstract: hosts.contains { $0.hasPrefix("@") }
     )
   }
 
@@ -137,32 +139,21 @@ package struct PostgresAddress: Sendable, Hashable {
     seconds: Int,
     _ variable: (String) -> String?
   ) throws(Fault) -> [(keyword: String, value: String)] {
-    let given = try parsed()
-    let service = (given["service"] ?? variable("PGSERVICE")).map { name in
-      Self.service(name, variable)
-    }
-    func said(_ name: String, _ environment: String) -> String? {
-      given[name] ?? service?[name] ?? variable(environment)
-    }
-    var options = [
-      ("dbname", text), ("fallback_application_name", "tender"), ("client_encoding", "UTF8"),
-    ]
-    let hosts = (said("hostaddr", "PGHOSTADDR") ?? said("host", "PGHOST") ?? "")
-      .split(separator: ",")
+    let said = try said(variable)
+    let hosts = (said["hostaddr"] ?? said["host"] ?? "").split(separator: ",")
     let isHere = hosts.allSatisfy { host in
       host.hasPrefix("/") || host.hasPrefix("@") || Self.isLoopback(host)
     }
-    if !isHere, said("sslmode", "PGSSLMODE") == nil {
-      options.append(("sslmode", "verify-full"))
-    }
-    if said("sslrootcert", "PGSSLROOTCERT") == nil, let roots {
-      options.append(("sslrootcert", roots))
-    }
-    if writes, hosts.count > 1, said("target_session_attrs", "PGTARGETSESSIONATTRS") == nil {
-      options.append(("target_session_attrs", "read-write"))
-    }
-    if said("connect_timeout", "PGCONNECT_TIMEOUT") == nil {
-      options.append(("connect_timeout", String(max(2, seconds))))
+    let defaults = [
+      ("sslmode", isHere ? nil : "verify-full"), ("sslrootcert", roots),
+      ("target_session_attrs", writes && hosts.count > 1 ? "read-write" : nil),
+      ("connect_timeout", String(max(2, seconds))),
+    ]
+    var options = [
+      ("dbname", text), ("fallback_application_name", "tender"), ("client_encoding", "UTF8"),
+    ]
+    for case (let name, let value?) in defaults where said[name] == nil {
+      options.append((name, value))
     }
     return options
   }
@@ -228,13 +219,6 @@ package struct PostgresAddress: Sendable, Hashable {
       if !members.isEmpty { return members }
     }
     return [:]
-  }
-}
-
-extension String {
-  /// Returns the parts between separators, empty ones included.
-  fileprivate func components(between separator: String) -> [String] {
-    split(separator: separator, omittingEmptySubsequences: false).map(String.init)
   }
 }
 

@@ -31,31 +31,17 @@ extension SharedJournal {
 
   package func lock(
     _ key: ReferenceKey,
+    opening first: Opening?,
     by deadline: Deadline,
     interruption: any Interruption
   ) throws(Fault) -> (any ReferenceLock)? {
-    try lock(key, opening: nil, by: deadline, interruption)
-  }
-
-  package func lock(
-    opening payment: Payment,
-    _ terms: OpeningTerms,
-    by deadline: Deadline,
-    interruption: any Interruption
-  ) throws(Fault) -> (any ReferenceLock)? {
-    try lock(payment.key, opening: try opening(payment, terms), by: deadline, interruption)
-  }
-
-  private func lock(
-    _ key: ReferenceKey,
-    opening write: LeasedWrite?,
-    by deadline: Deadline,
-    _ interruption: any Interruption
-  ) throws(Fault) -> (any ReferenceLock)? {
+    let write = try first.map { first throws(Fault) in try opening(first.payment, first.terms) }
     // Processes of this machine exclude each other by a kernel lock, which ends with them.
     guard
       let local = try locks.take(key.description, by: deadline, interruption: interruption)
     else { return nil }
+    // On another machine, the same address is another device.
+    if key.isDevice { return local }
     let outcomes = settings.folder + "/journal.spool"
     if Environment.exists(outcomes) {
       if name.isEmpty { try reach() }
@@ -72,14 +58,6 @@ extension SharedJournal {
       try interruption.check()
       try clock.pause(milliseconds: min(200, deadline.remaining))
     }
-  }
-
-  package func lockDevice(
-    _ address: String,
-    by deadline: Deadline,
-    _ interruption: any Interruption
-  ) throws(Fault) -> (any ReferenceLock)? {
-    try locks.take("device/\(address)", by: deadline, interruption: interruption)
   }
 
   /// Takes the lease of a reference if it is free, has expired, or was left by a process of this machine. Nil
@@ -104,7 +82,7 @@ extension SharedJournal {
     let lease = Lease(holder: holder, fence: fence)
     leases[key] = lease
     stops[key] = (!answers[2].isEmpty, clock.uptime)
-    let payment = try payment(answers[1].first)
+    let payment = try remembered(answers[1])
     raiseMarkToSeen()
     fresh = (key, payment)
     opened = nil
@@ -117,8 +95,8 @@ extension SharedJournal {
     guard let write else { return lease }
     if let row = answers[3].first?[0].integer {
       opened = (write, row)
-    } else if let payment, let row = answers[1].first, !payment.isElsewhere,
-      Found(row).write == write.name
+    } else if let payment, !payment.isElsewhere,
+      selection.stored(answers[1]).first?.row.text("sum") == write.name
     {
       // The answer was lost, and this payment was opened then.
       opened = (write, payment.row)
@@ -210,14 +188,16 @@ extension SharedJournal {
 
   // MARK: Requests to stop
 
-  package func requestStop(_ key: ReferenceKey) throws(Fault) {
-    _ = try query([
-      """
-      INSERT INTO tender.stop (reference, provider, env)
-      VALUES (\(key.reference.text), \(key.provider.text), \(key.env.rawValue)) ON CONFLICT DO NOTHING
-      """
-    ])
+  package func setStop(_ key: ReferenceKey, isRequested: Bool) throws(Fault) {
+    // Taking the lock read the request to stop as well.
+    if !isRequested, let known = stops[key], !known.isAsked { return }
     stops[key] = nil
+    let row = [key.reference.text, key.provider.text, key.env.rawValue]
+    _ = try query([
+      isRequested
+        ? "INSERT INTO tender.stop (reference, provider, env) VALUES (\(each: row)) ON CONFLICT DO NOTHING"
+        : "DELETE FROM tender.stop s WHERE \("s", has: key)"
+    ])
   }
 
   private static func wish(_ key: ReferenceKey) -> Statement {
@@ -235,12 +215,5 @@ extension SharedJournal {
     let isAsked = answer.map { !$0[0].isEmpty } ?? false
     stops[key] = (isAsked, clock.uptime)
     return isAsked
-  }
-
-  package func forgetStop(_ key: ReferenceKey) {
-    // Taking the lock read the request to stop as well.
-    if let known = stops[key], !known.isAsked { return }
-    _ = try? query(["DELETE FROM tender.stop s WHERE \("s", has: key)"])
-    stops[key] = nil
   }
 }

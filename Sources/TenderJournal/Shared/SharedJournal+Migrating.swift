@@ -12,10 +12,10 @@ extension SharedJournal {
     guard let found = version?.integer else {
       // If two processes migrate at once, the second finds the tables and changes nothing.
       try run(
-        ["CREATE SCHEMA IF NOT EXISTS tender"] + SharedSchema.all + [
+        ["CREATE SCHEMA IF NOT EXISTS tender"] + SharedSchema.tables + [
           """
           INSERT INTO tender.journal (one, version, name)
-          VALUES (1, \(SharedSchema.version), \(Checksum.random()))
+          VALUES (1, \(SharedSchema.version), \(Checksum.random())) ON CONFLICT DO NOTHING
           """
         ]
       )
@@ -30,7 +30,7 @@ extension SharedJournal {
     guard found >= SharedSchema.firstVersion else {
       throw fault(PostgresConnection.Failure(code: Self.ancient, text: "\(found)"))
     }
-    try run(SharedSchema.additions + [SharedSchema.raiseVersion])
+    try run(SharedSchema.tables + SharedSchema.additions + [SharedSchema.raiseVersion])
     return "the tables were brought from version \(found) to \(SharedSchema.version)"
   }
 

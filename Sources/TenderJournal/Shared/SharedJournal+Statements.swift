@@ -35,7 +35,12 @@ extension SharedJournal {
       names.insert("reference \(write.key.env.rawValue) \(write.key.reference.text)", at: 0)
     }
     guard !names.isEmpty else { return [] }
-    return ["SELECT pg_advisory_xact_lock(hashtextextended(n, 28)) FROM unnest(\(names)) n"]
+    return [
+      """
+      SELECT pg_advisory_xact_lock(hashtextextended(name, 28))
+      FROM json_array_elements_text(\(json: names.map(JSON.string))) n (name)
+      """
+    ]
   }
 
   /// Writes a payment, and selects its row if it was written.
@@ -53,10 +58,29 @@ extension SharedJournal {
   }
 
   private func writing(_ write: LeasedWrite, held: Statement) -> Statement {
-    """
-    WITH held AS (\(held)), made AS (\(payment(write)))\(operations(write))\(lines(write))\(terms(write))\
-    \(preparations(write))\(claims(write)) SELECT row FROM made
-    """
+    var parts: [Statement] = ["held AS (\(held))", "made AS (\(payment(write)))"]
+    for change in changes(write.content, "(SELECT row FROM made)") + [lines(write)] {
+      let statement: Statement
+      switch change {
+      case .insert(_, let rows, _) where rows.isEmpty: continue
+      case .insert(let table, let rows, let conflict):
+        let columns = rows[0].columns.names.filter { $0 != "payment" }
+        // Without a condition, PostgreSQL would read `ON CONFLICT` as part of a join.
+        statement = """
+          INSERT INTO tender.\(sql: table) (payment, \(sql: columns.list()))
+          SELECT made.row, \(sql: columns.list("r")) FROM made, \(records(rows, of: table))
+          WHERE true\(conflict)
+          """
+      case .run(let run): statement = run
+      }
+      parts.append("part\(sql: parts.count) AS (\(statement))")
+    }
+    return "WITH \(parts, by: ", ") SELECT row FROM made"
+  }
+
+  /// Selects rows of a table, given as JSON by the names of their columns, as `r`.
+  private func records(_ rows: [Row], of table: String) -> Statement {
+    "json_populate_recordset(NULL::tender.\(sql: table), \(json: rows.map { .object($0.record) })) r"
   }
 
   /// Returns the part of a statement that selects a row only if this process holds the lease.
@@ -101,25 +125,26 @@ extension SharedJournal {
   }
 
   private func payment(_ write: LeasedWrite) -> Statement {
-    var row = write.content.values.record
-    row["sum"] = .string(write.name)
-    row["by"] = .string(settings.by)
-    row["machine"] = .string(station)
-    let columns = PaymentRow.columns.names + ["sum", "by", "machine"]
-    let rows = records([row], of: "payment", columns)
     let payment = write.content.payment
-    if payment.row == 0 {
+    let own = Row(Self.own, [.text(write.name), .text(settings.by), .text(station)])
+    guard let before = write.content.before else {
+      let columns = PaymentRow.columns.names.list()
       return """
-        INSERT INTO tender.payment (\(sql: columns.list())) SELECT \(sql: columns.list("r"))
-        FROM held, \(rows) WHERE true\(guards(write)) RETURNING row
+        INSERT INTO tender.payment (\(sql: columns), \(sql: Self.own.names.list()))
+        SELECT \(sql: PaymentRow.columns.names.list("r")), \(values: own)
+        FROM held, \(records([write.content.values], of: "payment")) WHERE true\(guards(write)) RETURNING row
         """
     }
+    let changes = [write.content.values, own].compactMap { $0.settings(from: before.row) }
     return """
-      UPDATE tender.payment a SET \(sql: columns.settings(from: "r")) FROM held, \(rows)
-      WHERE a.row = \(payment.row) AND a.reference = r.reference
+      UPDATE tender.payment a SET \(changes, by: ", ") FROM held
+      WHERE a.row = \(payment.row) AND a.reference = \(payment.reference.text)
       AND a.version = \(payment.version - write.content.lines.count)\(guards(write)) RETURNING a.row
       """
   }
+
+  /// The columns of a payment besides the common ones. The name of the write is another one each time.
+  private static let own = Columns([("sum", .text), ("by", .text), ("machine", .text)])
 
   /// Returns the conditions on other payments.
   private func guards(_ write: LeasedWrite) -> Statement {
@@ -133,116 +158,33 @@ extension SharedJournal {
     return guards
   }
 
-  /// Claims the ids of changed operations. Of two writes at once with one new id, the second fails, because a
-  /// claim needs a payment.
-  private func claims(_ write: LeasedWrite) -> Statement {
-    var statement: Statement = ""
-    let claims = write.content.claims
-    if !claims.gone.isEmpty {
-      statement += """
-        , unclaimed AS (DELETE FROM tender.claim c USING made WHERE c.payment = made.row
-          AND c.id = ANY (\(claims.gone)))
-        """
-    }
-    guard !claims.rows.isEmpty else { return statement }
-    let columns = Write.Claims.columns.list()
-    statement += """
-      , claimed AS (INSERT INTO tender.claim AS c (payment, \(sql: columns))
-        SELECT made.row, \(sql: columns)
-        FROM made, \(records(claims.rows, of: "claim", Write.Claims.columns)) WHERE true
-        ON CONFLICT (id, thing, provider, env, merchant) DO UPDATE SET payment =
-          CASE WHEN (c.payment, c.sequence) = (excluded.payment, excluded.sequence)
-            OR c.id <> ALL (\(claims.new)) THEN c.payment END)
-      """
-    return statement
-  }
-
-  private func operations(_ write: LeasedWrite) -> Statement {
-    let rows = write.content.operations.sorted { $0.key < $1.key }.map(\.value.record)
-    return putting(
-      rows,
-      into: "operation",
-      OperationRow.columns.names,
-      """
-       ON CONFLICT (payment, sequence)
-      DO UPDATE SET \(sql: OperationRow.columns.names.settings(from: "excluded")), written = clock_timestamp()
-      """
-    )
-  }
-
-  private func lines(_ write: LeasedWrite) -> Statement {
+  /// Returns the lines of the history. The last one has the name of the write.
+  private func lines(_ write: LeasedWrite) -> Change {
     let lines = write.content.lines
     let first = write.content.payment.version - lines.count + 1
-    let rows = lines.enumerated().map { index, line in
-      let name = index == lines.count - 1 ? write.name : nil
-      return EventRow.values(first + index, 0, line, write: name).record
-    }
-    let seen = write.content.seen.map { ObservationRow.values($0).record }
-    let columns = EventRow.columns.names.filter { $0 != "payment" }
-    return """
-      \(putting(rows, into: "event", columns))\
-      \(putting(seen, into: "observation", ObservationRow.columns.names))
-      """
-  }
-
-  /// Returns a part that writes rows of a payment into a table, with the action on existing ones; empty
-  /// without rows.
-  private func putting(
-    _ rows: [JSONObject],
-    into table: String,
-    _ columns: [String],
-    _ conflict: Statement = ""
-  ) -> Statement {
-    guard !rows.isEmpty else { return "" }
-    // Without a condition, PostgreSQL would read `ON CONFLICT` as part of a join.
-    return """
-      , \(sql: table)s AS (INSERT INTO tender.\(sql: table) (payment, \(sql: columns.list()))
-        SELECT made.row, \(sql: columns.list("r"))
-        FROM made, \(records(rows, of: table, columns)) WHERE true\(conflict))
-      """
-  }
-
-  private func terms(_ write: LeasedWrite) -> Statement {
-    let content = write.content
-    var statement: Statement = ""
-    if let before = content.before, !content.goneTerms.isEmpty {
-      statement += """
-        , gone AS (DELETE FROM tender.term t USING made WHERE t.payment = made.row
-          AND t.created = \(before.row.time("created")) AND t.text = ANY (\(content.goneTerms)))
-        """
-    }
-    guard !content.newTerms.isEmpty else { return statement }
-    statement += """
-      , terms AS (INSERT INTO tender.term (text, created, payment)
-        SELECT t, \(content.payment.createdAt), row FROM made, unnest(\(content.newTerms)) t
-        ON CONFLICT DO NOTHING)
-      """
-    return statement
-  }
-
-  private func preparations(_ write: LeasedWrite) -> Statement {
-    var statement: Statement = ""
-    if !write.content.unprepared.isEmpty {
-      statement += """
-        , unprepared AS (DELETE FROM tender.preparation p USING made WHERE p.payment = made.row
-          AND p.sequence = ANY (\(write.content.unprepared)))
-        """
-    }
-    statement += putting(
-      write.content.prepared.map { ["sequence": .integer($0), "text": .string($1)] },
-      into: "preparation",
-      ["sequence", "text"],
-      " ON CONFLICT (payment, sequence) DO UPDATE SET text = excluded.text"
+    return .insert(
+      "event",
+      lines.enumerated().map { index, line in
+        let name = index == lines.count - 1 ? write.name : nil
+        return EventRow.values(first + index, 0, line, write: name)
+      }
     )
-    return statement
   }
-}
 
-extension [String] {
-  /// Returns assignments of a row's values to these columns, without those that identify the row.
-  fileprivate func settings(from row: String) -> String {
-    filter { !SharedSchema.keys.contains($0) }.map { "\($0) = \(row).\($0)" }
-      .joined(separator: ", ")
+  package func preparations(_ write: Write, _ row: Statement) -> [Change] {
+    let columns = Columns([("sequence", .number), ("text", .text)])
+    let rows = write.prepared.map { Row(columns, [.integer($0), .text($1)]) }
+    return write.unprepared.map { sequence in
+      .run(
+        "DELETE FROM tender.preparation WHERE payment = \(row) AND sequence = \(sequence)"
+      )
+    } + [
+      .insert(
+        "preparation",
+        rows,
+        " ON CONFLICT (payment, sequence) DO UPDATE SET text = excluded.text"
+      )
+    ]
   }
 }
 

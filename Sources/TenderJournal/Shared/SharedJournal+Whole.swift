@@ -8,41 +8,43 @@ extension SharedJournal {
     var problems: [String] = []
     var last = 0
     while problems.count < 100 {
+      let next: Statement = """
+        SELECT a.row FROM tender.payment a WHERE a.row > \(last) ORDER BY a.row LIMIT 1000
+        """
       let answers = try query([
-        "\(select) WHERE a.row > \(last) ORDER BY a.row LIMIT 1000",
+        "\(select("b.row IN (\(next))")) ORDER BY a.row",
         """
         SELECT h.payment, count(*), max(h.line), (array_agg(h.sum ORDER BY h.line DESC))[1]
-        FROM tender.event h WHERE h.payment IN (
-          SELECT a.row FROM tender.payment a WHERE a.row > \(last) ORDER BY a.row LIMIT 1000
-        ) GROUP BY h.payment
+        FROM tender.event h WHERE h.payment IN (\(next))
+        GROUP BY h.payment
         """,
       ])
       var histories: [Int: [Database.Value]] = [:]
       for line in answers[1] { histories[line[0].integer ?? 0] = line }
-      guard !answers[0].isEmpty else { break }
-      for values in answers[0] {
-        let found = Found(values)
-        last = found.row["row"]?.wholeNumber ?? .max
-        if let problem = problem(of: found, histories[last]) {
-          problems.append(problem(name(Row(PaymentRow.columns, json: found.row))))
+      let page = selection.stored(answers[0])
+      guard !page.isEmpty else { break }
+      for found in page {
+        let row = found.row.number("row") ?? .max
+        last = max(last, row)
+        if let problem = problem(of: found, histories[row]) {
+          problems.append(problem(name(found.row)))
         }
       }
     }
     problems += try strayRows()
-    if let copyWarning { problems.append(copyWarning.message) }
+    if let loss = try loss() { problems.append(loss.fault.message) }
     return problems
   }
 
   /// Returns the problem of a payment as a text around its name.
   private func problem(
-    of found: Found,
+    of found: Stored,
     _ line: [Database.Value]?
   ) -> ((String) -> String)? {
     guard let payment = try? found.payment() else {
       return { "the row of \($0) cannot be read" }
     }
-    let row = Row(PaymentRow.stored, json: found.row).only(PaymentRow.columns)
-    guard PaymentRow.values(payment).changes(from: row).isEmpty else {
+    guard PaymentRow.values(payment).changes(from: found.row).isEmpty else {
       return { "the row of \($0) does not match its operations" }
     }
     guard line?[1].integer == payment.version, line?[2].integer == payment.version else {
@@ -65,13 +67,8 @@ extension SharedJournal {
 
   // MARK: A database that was restored to an earlier time
 
-  package func checkWhole() throws(Fault) {
-    guard let missing, isOutside else { return }
-    throw .forgot(settings.address.masked, missing.time)
-  }
-
-  package var copyWarning: Fault? {
-    missing.map { .forgot(settings.address.masked, $0.time) }
+  package func loss() throws(Fault) -> JournalLoss? {
+    missing.map { (.forgot(settings.address.masked, $0.time), isOutside, true) }
   }
 
   package var markProblem: String? { mark.problem }
@@ -117,14 +114,7 @@ extension SharedJournal {
       """
     ])
     missing = nil
-    let nothing = HighWaterMark.Position(
-      journal: name,
-      line: 0,
-      link: "0.0.-",
-      time: 0,
-      isOutside: isOutside
-    )
-    mark.raise(to: nothing, anew: true)
+    mark.raise(to: HighWaterMark.Position(journal: name, isOutside: isOutside), anew: true)
   }
 
   package func take(_ payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Bool {
@@ -150,47 +140,44 @@ extension SharedJournal {
   /// The number of payments deleted in one statement. Other processes write in between.
   private static let slice = 200
 
-  package func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
+  package func prune(_ filter: PaymentFilter) throws(Fault) -> Int {
+    let columns = Columns([
+      ("row", .number), ("env", .text), ("provider", .text), ("reference", .text),
+    ])
     var count = 0
     while true {
-      let slice = try query([
+      var named: [JSON] = []
+      let slice = try rows(
         """
-        SELECT a.reference, a.provider, a.env FROM tender.payment a WHERE a.row IN (
-          SELECT row FROM (\(prunableRows(before: time, filter)) LIMIT \(sql: Self.slice)) going
+        SELECT \(sql: columns.names.list("a")) FROM tender.payment a WHERE a.row IN (
+          SELECT row FROM (\(Self.search(filter).statement)) found LIMIT \(sql: Self.slice)
         )
         """
-      ])[0]
-      let names = ["reference", "provider", "env"]
-      let rows = slice.map { values in
-        var row = JSONObject(zip(names, values).map { .init(key: $0, value: $1.json) })
-        let key = Row(PaymentRow.columns, json: row).key
-        row["print"] = key.flatMap(print)?.json
-        return row
+      )
+      for values in slice {
+        var hash: String?
+        if let key = Row(columns, read: values)?.key { hash = try print(of: key) }
+        named.append(["row": values[0].json, "print": hash?.json ?? .null])
       }
-      guard !rows.isEmpty else { return count }
-      let gone = try forget(rows, before: time, filter)
+      let gone = try named.isEmpty ? 0 : forget(named, filter)
       count += gone
       guard gone > 0 else { return count }
     }
   }
 
   /// Deletes payments that may still be deleted, and records the hashes of their references. Returns their number.
-  private func forget(
-    _ rows: [JSONObject],
-    before time: Int,
-    _ filter: PaymentFilter
-  ) throws(Fault) -> Int {
+  private func forget(_ rows: [JSON], _ filter: PaymentFilter) throws(Fault) -> Int {
     // A mark of a deleted payment is no longer compared.
     let pruned: Statement = """
       UPDATE tender.journal
-      SET accepted = greatest(accepted, least(\(time), \(sql: Self.serverNow)))
+      SET accepted = greatest(accepted, least(\(filter.unneededBefore ?? 0), \(sql: Self.serverNow)))
       """
     var statement: Statement = """
-      WITH going AS (\(prunableRows(before: time, filter))), named AS (
-        SELECT r.* FROM json_to_recordset(\(rows)) r (reference text, provider text, env text, print text)
+      WITH going AS (\(Self.search(filter).statement)), named AS (
+        SELECT r.* FROM json_to_recordset(\(json: rows)) r (row bigint, print text)
       ), gone AS (
         DELETE FROM tender.payment a USING going g, named n
-        WHERE g.row = a.row AND n.reference = a.reference AND n.provider = a.provider AND n.env = a.env
+        WHERE g.row = a.row AND n.row = a.row
         RETURNING a.row, a.reference, a.provider, a.env, n.print
       ), prints AS (
         INSERT INTO tender.pruned (print) SELECT print FROM gone WHERE print IS NOT NULL
@@ -210,28 +197,6 @@ extension SharedJournal {
     }
     statement += " SELECT count(*) FROM gone"
     return try query([statement, pruned])[0].first?[0].integer ?? 0
-  }
-
-  package func isPruned(_ key: ReferenceKey) throws(Fault) -> Bool {
-    guard let print = print(of: key) else { return false }
-    return try number("SELECT 1 FROM tender.pruned d WHERE d.print = \(print)") != nil
-  }
-
-  /// Returns the keyed hash of a reference; nil without the key of the fleet.
-  func print(of key: ReferenceKey) -> String? {
-    settings.key.map { Checksum.fingerprint(key, $0.fingerprints) }
-  }
-
-  /// Returns the payments that `Journal.prune` may delete and no process is working on.
-  package func prunableRows(before time: Int, _ filter: PaymentFilter) -> Statement {
-    """
-    SELECT a.row FROM tender.payment a
-    WHERE \(PaymentQuery(schema: Self.schema).isPrunable(before: time))\(tests(filter)) AND NOT EXISTS (
-      SELECT 1 FROM tender.lease l
-      WHERE l.reference = a.reference AND l.provider = a.provider AND l.env = a.env
-        AND l.until > clock_timestamp()
-    )
-    """
   }
 
   // MARK: Facts for `doctor`
@@ -292,6 +257,7 @@ extension SharedJournal {
       """, "SELECT \(sql: asked.list())", "SELECT count(*) FROM tender.payment",
     ])
     let took = clock.now - start
+    let lost = try loss()?.fault.message
     do throws(PostgresConnection.Failure) {
       let connection = try connected(by: deadline())
       let row = rows[0].first ?? []
@@ -310,7 +276,7 @@ extension SharedJournal {
         missing: lacking.map { "\($0.0.right) on tender.\($0.0.table)" },
         payments: rows[2].first?[0].integer ?? 0,
         notes: [
-          copyWarning?.message,
+          lost,
           markProblem.map { "a loss of the journal will not be noticed: \($0)" },
         ].compactMap(\.self),
         mayWrite: zip(rights, rows[1].first ?? []).contains {

@@ -31,10 +31,13 @@ extension SharedJournal {
     _ terms: OpeningTerms?,
     lends: Int
   ) throws(Fault) -> LeasedWrite {
+    if payment.row > 0, known[payment.row] == nil {
+      _ = try remembered(rows(select("b.row = \(payment.row)")))
+    }
     var write = LeasedWrite(
       try write(of: payment, over: known[payment.row], terms) { [line($0, sequence, note)] }
     )
-    if terms != nil, payment.row == 0 { write.print = print(of: payment.key) }
+    if terms != nil, payment.row == 0 { write.print = try print(of: payment.key) }
     write.lease = leases[payment.key]
     if write.lease != nil { write.lends = lends }
     return write
@@ -46,7 +49,7 @@ extension SharedJournal {
     written.writer = settings.by
     written.isElsewhere = false
     raiseMark(write, row)
-    known[row] = write.content.known(at: clock.uptime)
+    known[row] = write.content.stored(at: clock.uptime)
     return written
   }
 
@@ -59,14 +62,19 @@ extension SharedJournal {
     _ durability: Durability
   ) throws(Fault) {
     if durability == .process, isPassing(payment) { return }
-    let isSending = payment[sequence]?.state.name == .sent
+    let isLast = durability == .last
+    let isSending = !isLast && payment[sequence]?.state.name == .sent
+    if !isSending { window?.lend(nil) }
     let begun = clock.moment
-    try update(&payment, sequence, note, lends: leaseTime)
-    if isSending {
-      if leases[payment.key] != nil { lend(from: begun) }
-    } else {
-      window?.lend(nil)
-    }
+    fresh = nil
+    let write = try leased(payment, sequence, note, nil, lends: isLast ? 0 : leaseTime)
+    guard try perform(write) != nil else { throw try reason(for: write) }
+    payment = settled(payment, write, row: payment.row)
+    if isSending, leases[payment.key] != nil { lend(from: begun) }
+    guard isLast else { return }
+    // The last outcome released the lease.
+    leases[payment.key]?.isOver = true
+    known[payment.row] = nil
   }
 
   /// The time that a passing state of a sale must last before it is written alone, in milliseconds.
@@ -85,22 +93,8 @@ extension SharedJournal {
           operation.state == .prepared
         else { return false }
         return OperationRow.values(operation).isAlike(before, but: ["updated", "result"])
-          && written.prepared[sequence]?.preparation == operation.preparation
+          && written.prepared[sequence].flatMap(opened) == operation.preparation
       }
-  }
-
-  package func conclude(
-    _ payment: inout Payment,
-    _ sequence: Int,
-    note: String,
-    isLast: Bool
-  ) throws(Fault) {
-    window?.lend(nil)
-    try update(&payment, sequence, note, lends: isLast ? 0 : leaseTime)
-    guard isLast else { return }
-    // The last outcome released the lease.
-    leases[payment.key]?.isOver = true
-    known[payment.row] = nil
   }
 
   /// Extends the send window of a lease that was written at a moment or later.
@@ -108,25 +102,6 @@ extension SharedJournal {
     let begin = Moment(boot: begun.boot, milliseconds: begun.milliseconds + slack)
     let end = Moment(boot: begun.boot, milliseconds: begun.milliseconds + leaseTime)
     window?.lend(SendWindow.Loan(begin: begin, end: end))
-  }
-
-  /// Writes a payment over the version on which it is based.
-  private func update(
-    _ payment: inout Payment,
-    _ sequence: Int,
-    _ note: String,
-    lends: Int
-  ) throws(Fault) {
-    fresh = nil
-    if known[payment.row] == nil { _ = try reread(payment.row) }
-    let write = try leased(payment, sequence, note, nil, lends: lends)
-    guard try perform(write) != nil else { throw try reason(for: write) }
-    payment = settled(payment, write, row: payment.row)
-  }
-
-  /// Reads a payment again, and records it as the database's state.
-  func reread(_ row: Int) throws(Fault) -> Payment? {
-    try payment(query(["\(select) WHERE a.row = \(row)"])[0].first)
   }
 }
 

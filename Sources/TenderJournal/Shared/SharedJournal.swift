@@ -34,10 +34,8 @@ package final class SharedJournal: TableJournal, @unchecked Sendable {
     }
   }
 
-  /// The text before the name of a table.
-  package static let schema = "tender."
-
   let settings: Settings
+  let selection: Selection
   package let redactor: Redactor
   let clock: any Clock
   let interruption: any Interruption
@@ -62,7 +60,7 @@ package final class SharedJournal: TableJournal, @unchecked Sendable {
   /// The journal's name, created with its tables.
   private(set) var name = ""
   /// The database's state of payments in use, by row.
-  var known: [Int: Known] = [:]
+  var known: [Int: Stored] = [:]
   /// The payment of a reference when its lock was taken. It is used once.
   var fresh: (key: ReferenceKey, payment: Payment?)?
   /// The payment that was opened when the lock was taken, and its row.
@@ -92,6 +90,7 @@ package final class SharedJournal: TableJournal, @unchecked Sendable {
       settings.key = JournalKey(consuming: &bytes)
     }
     self.settings = settings
+    selection = Self.selection(isReading: settings.isReading)
     self.redactor = redactor
     self.clock = clock
     self.interruption = interruption
@@ -250,16 +249,6 @@ package final class SharedJournal: TableJournal, @unchecked Sendable {
     } catch {
       throw fault(error)
     }
-  }
-
-  package func rows(_ statement: Statement) throws(Fault) -> Rows { try query([statement])[0] }
-
-  package func records(
-    _ rows: [JSONObject],
-    of table: String,
-    _ columns: [String]
-  ) -> Statement {
-    "json_populate_recordset(NULL::tender.\(sql: table), \(rows)) r"
   }
 
   /// Checks the server and the tables' version.

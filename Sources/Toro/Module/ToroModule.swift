@@ -245,7 +245,11 @@ package struct ToroModule: ProviderModule {
     let clock = session.ownClock
     let interruption = session.signals
     return { address throws(Fault) in
-      try journal.lockDevice(address, by: Deadline(in: 0, on: clock), interruption)
+      try journal.lock(
+        .device(address),
+        by: Deadline(in: 0, on: clock),
+        interruption: interruption
+      )
     }
   }
 

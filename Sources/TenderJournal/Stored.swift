@@ -1,0 +1,88 @@
+import TenderEngine
+import TenderModel
+import TenderSystem
+
+/// A payment as the database has it.
+package struct Stored {
+  var row: Row
+  /// The columns of its operations, and their preparations as stored, by sequence.
+  var operations: [Int: Row] = [:]
+  var prepared: [Int: String] = [:]
+  /// Its search terms; nil if it was read.
+  var terms: Set<String>?
+  /// When this process wrote it, by the clock's uptime; nil if it was read.
+  var writtenAt: Int?
+
+  /// Returns the payment with its preparations as stored, or as `unseal` gives them. Those without a key stay sealed.
+  func payment(
+    _ unseal: (String) -> Operation.Preparation? = { .init(stored: $0) }
+  ) throws(Fault) -> Payment {
+    let rows = operations.sorted { $0.key < $1.key }.map(\.value)
+    let payment = try PaymentRow.payment(row, rows)
+    guard !prepared.isEmpty else { return payment }
+    return payment.with(
+      payment.operations.map { operation in
+        guard let text = prepared[operation.sequence] else { return operation }
+        var operation = operation
+        operation.preparation = unseal(text)
+        operation.isSealed = operation.preparation == nil
+        return operation
+      }
+    )
+  }
+}
+
+/// Selects payments `a` with their operations: one row of results for each operation. So it is one moment.
+struct Selection: Sendable {
+  typealias Column = (name: String, kind: Columns.Kind, sql: String)
+
+  private let payment: Columns
+  private let operation: Columns
+  private let list: String
+  private let joins: String
+
+  /// Creates a selection with more columns of payments and operations. `preparation` joins a preparation `x`; without
+  /// it, none is read.
+  init(
+    _ schema: String,
+    payment others: [Column] = [],
+    operation more: [Column] = [],
+    preparation: String?
+  ) {
+    payment = PaymentRow.columns.with(
+      first: [("row", .number)],
+      last: others.map { ($0.name, $0.kind) }
+    )
+    operation = OperationRow.columns.with(last: more.map { ($0.name, $0.kind) })
+    let names = ["a.row", PaymentRow.columns.names.list("a")] + others.map(\.sql)
+    let last = preparation == nil ? "NULL" : "x.text"
+    list = (names + [OperationRow.columns.names.list("o")] + more.map(\.sql) + [last]).list()
+    joins =
+      " a LEFT JOIN \(schema)operation o ON o.payment = a.row"
+      + (preparation.map { " LEFT JOIN \(schema)preparation x ON \($0)" } ?? "")
+  }
+
+  /// Selects payments of a table or a statement in parentheses.
+  func from(_ source: Statement) -> Statement {
+    "SELECT \(sql: list) FROM \(source)\(sql: joins)"
+  }
+
+  /// Returns the payments of rows. The rows of one are together.
+  func stored(_ rows: Rows) -> [Stored] {
+    var all: [Stored] = []
+    let count = payment.names.count
+    for values in rows {
+      if all.last?.row.values[0] != values[0],
+        let row = Row(payment, read: Array(values.prefix(count)))
+      {
+        all.append(Stored(row: row))
+      }
+      guard let row = Row(operation, read: Array(values.dropFirst(count).dropLast())),
+        let sequence = row.number("sequence")
+      else { continue }
+      all[all.count - 1].operations[sequence] = row
+      all[all.count - 1].prepared[sequence] = values.last?.text
+    }
+    return all
+  }
+}
