@@ -70,7 +70,7 @@ extension Redactor {
   /// The problem of an id that several records have.
   func sharedID(_ id: String?, _ count: Int?) -> String {
     let id = redact(id ?? "")
-    return "\(id) is the id of \(count ?? 0) records; see: tender find \(id.shellQuoted); then: "
-      + "tender journal resolve REF --as holder --reason TEXT"
+    return "\(id) is the id of \(count ?? 0) records, which find shows; "
+      + "journal resolve --as holder chooses one"
   }
 }

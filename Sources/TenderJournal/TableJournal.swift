@@ -132,7 +132,9 @@ extension TableJournal {
       ).first
     {
       let holder = Reference(stored: row[1].text ?? "")
-      return .idHeld(row[0].text ?? "", by: holder, not: write.key.reference)
+      let (env, provider) = (write.key.env, write.key.provider)
+      let key = ReferenceKey(env: env, provider: provider, reference: holder)
+      return .idHeld(row[0].text ?? "", by: key, not: write.key.reference)
     }
     return nil
   }
@@ -222,8 +224,8 @@ extension Fault {
       "import_conflict",
       "\(payment.reference.quotedForMessage) (\(payment.provider.text), \(payment.env.rawValue)) is in the "
         + "journal \(difference)",
-      "nothing was changed; compare: tender journal show \(payment.shellReference)"
-    )
+      "nothing was changed"
+    ).then(there.next(.show))
   }
 
   /// Another process wrote the payment after it was read.

@@ -251,3 +251,8 @@ extension Engine {
     )
   }
 }
+
+extension Fault {
+  /// The hint and the steps, as a person reads them.
+  package var advice: String? { Next.text(hint, next) }
+}
