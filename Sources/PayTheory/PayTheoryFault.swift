@@ -55,7 +55,6 @@ extension Fault {
       .expired,
       code: "hold_expired",
       "Pay Theory no longer holds the payment; nothing was captured",
-      hint: "to authorize it again: the same transact command with --new-attempt",
       result: sessionExpired.result
     )
   }
@@ -64,8 +63,7 @@ extension Fault {
     Fault(
       .expired,
       code: "barcode_expired",
-      "the cash barcode has expired and was not paid",
-      hint: "to make another one: the same transact command with --new-attempt"
+      "the cash barcode has expired and was not paid"
     )
   }
 

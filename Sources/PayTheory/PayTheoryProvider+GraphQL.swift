@@ -112,8 +112,9 @@ extension PayTheoryProvider {
           if case .happened(let outcome) = try look(progress) { outcome } else { nil }
         }
       case false?:
-        let hint = "it may be captured or released already: see tender payment-status"
+        let hint = "it may be captured or released already"
         throw Fault.refused("did not release the authorization", hint: hint).proven
+          .then(progress.payment.next(.look))
       case nil: throw .unreadable("neither yes nor no to a release")
       }
     default:
@@ -153,9 +154,7 @@ extension PayTheoryProvider {
     outcome.amount = progress.operation.amount ?? outcome.amount
     guard progress.operation.kind == .capture else { return outcome }
     if var fault = outcome.fault {
-      fault.hint =
-        "the authorization still holds; to release it: tender cancel "
-        + progress.payment.shellReference
+      (fault.hint, fault.next) = ("the authorization still holds", progress.payment.next(.void))
       fault.result = outcome.result
       throw fault.proven
     }

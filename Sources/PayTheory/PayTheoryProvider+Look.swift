@@ -3,14 +3,14 @@ package import TenderModel
 
 /// Looks at requests whose answer was lost, by receipt number or by reference. Nothing here can move money.
 extension PayTheoryProvider {
-  package func recovery(of operation: Operation, in payment: Payment) -> Recovery {
+  @Sendable static func recovery(of operation: Operation, in payment: Payment) -> Recovery {
     let byHand = Recovery.byHand(canResend: operation.mutation != nil)
     guard operation.mutation == nil else { return byHand }
     switch operation.kind {
     // The receipt number is the transfer's idempotency key, so sending it again cannot charge twice. On live,
     // a first request that may still arrive gets a minute.
     case .charge where operation.prepared != nil, .capture where payment.attempt?.prepared != nil:
-      return .sameKey(after: context.configuration.env == .live ? 60_000 : 0)
+      return .sameKey(after: payment.env == .live ? 60_000 : 0)
     case .void where payment.attempt?.prepared != nil: return .sameKey()
     default: return byHand
     }

@@ -194,8 +194,8 @@ extension PayTheoryProvider {
       var fault = error
       fault.message = "no barcode was received: \(error.message)"
       fault.hint =
-        "if Pay Theory made one, its payer can still pay it. To look only: tender payment-status "
-        + "\(progress.payment.shellReference); the same command makes another barcode"
+        "if Pay Theory made one, its payer can still pay it; the same command makes another barcode"
+      fault.next = progress.payment.next(.look)
       throw fault
     }
   }

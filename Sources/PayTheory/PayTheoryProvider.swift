@@ -11,15 +11,15 @@ package struct PayTheoryProvider: Provider {
 
   package var name: ProviderName { Self.name }
 
-  /// A request can arrive late as long as its host token is valid.
-  package static let lateWindow = 15 * 60_000
-
-  package var traits: Traits {
-    Traits(
-      kinds: [.authorize, .charge, .capture, .void, .refund, .store],
-      looksByReference: true
-    )
-  }
+  /// The abilities of Pay Theory's interfaces.
+  package static let traits = Traits(
+    kinds: [.authorize, .charge, .capture, .void, .refund, .store],
+    looksByReference: true,
+    // A request can arrive late as long as its host token is valid.
+    lateWindow: 15 * 60_000,
+    capturesPart: capturesPart,
+    recovery: recovery
+  )
 
   /// The merchant: partner, stage, a fingerprint of the key, and the merchant's uid if it is known.
   ///
@@ -237,13 +237,13 @@ extension PayTheoryProvider {
       isService
         ? "a hold with a service fee is captured as a whole"
         : "only a hold by a stored method (--token) can be captured in part",
-      hint: "to capture the whole amount: tender confirm \(payment.shellReference)"
-        + (isService ? "" : "; for a part, the hold needs --token: tender help confirm")
+      hint: isService ? nil : "for a part, the hold needs --token: tender help confirm",
+      next: payment.next(.confirm)
     )
   }
 
   /// Only a hold by a stored method is captured by `createCapture`, which takes an amount.
-  package static func capturesPart(of payment: Payment) -> Bool {
+  @Sendable private static func capturesPart(of payment: Payment) -> Bool {
     payment.attempt?.content.text("token") != nil && !hasServiceFee(payment)
   }
 

@@ -89,8 +89,7 @@ enum Replies {
       fault: Fault(
         .declined,
         code: code,
-        text ?? (type.isEmpty ? "the payment was declined" : "the payment was declined: \(type)"),
-        hint: "to try again, add --new-attempt to the same command"
+        text ?? (type.isEmpty ? "the payment was declined" : "the payment was declined: \(type)")
       )
     )
     outcome.providerStatus = body.text("state")

@@ -100,8 +100,7 @@ package struct Program {
       {
         fault.hint = (fault.hint.map { $0 + "; " } ?? "") + "searched \(place)"
       }
-      fault.hint = fault.hint.map { composition.completed($0, for: composition.subject) }
-      throw fault
+      throw composition.written(fault)
     }
   }
 
@@ -271,7 +270,7 @@ extension Fault {
       effect: effect,
       underWay: effect == .none ? "nothing is under way" : "a request was under way"
     )
-    if effect == .unknown { fault.hint = hint ?? fault.hint }
+    if effect == .unknown { (fault.hint, fault.next) = (hint ?? fault.hint, next) }
     return fault
   }
 

@@ -104,7 +104,7 @@ extension Engine {
     guard let id = draft.content.text("id"),
       let holder = try journal.holder(of: id, [.payment, .mandate], besides: newPayment(reference))
     else { return nil }
-    guard reference.text == id else { throw .idHeld(id, by: holder.reference, not: reference) }
+    guard reference.text == id else { throw .idHeld(id, by: holder.key, not: reference) }
     try holder.checkNewest(id)
     return holder
   }
@@ -114,9 +114,8 @@ extension Payment {
   fileprivate var sharesNothing: Fault {
     .conflict(
       "nothing_to_resolve",
-      "no other record has an id of \(reference.quotedForMessage)",
-      "see: tender journal verify"
-    )
+      "no other record has an id of \(reference.quotedForMessage)"
+    ).then([.verify])
   }
 }
 
@@ -124,14 +123,13 @@ extension Fault {
   /// Another record has an id.
   package static func idHeld(
     _ id: String,
-    by holder: Reference,
+    by holder: ReferenceKey,
     not reference: Reference
   ) -> Fault {
     .conflict(
       "id_held",
-      "\(id) is the id of \(holder.quotedForMessage), and cannot be that of "
-        + reference.quotedForMessage,
-      "see: tender journal show \(holder.text.shellOperand)"
-    )
+      "\(id) is the id of \(holder.reference.quotedForMessage), and cannot be that of "
+        + reference.quotedForMessage
+    ).then(Payment(elsewhere: holder).next(.show))
   }
 }

@@ -17,7 +17,8 @@ extension Decision {
     case .refuse, .run, .proceed: break
     }
     if let payment,
-      let refusal = evidence.refusal(of: payment) ?? evidence.refusal(of: checked, payment)
+      let refusal =
+        evidence.refusal(of: payment, traits) ?? evidence.refusal(of: checked, payment)
     {
       return .refuse(refusal)
     }
@@ -45,7 +46,7 @@ extension Decision {
     return .refuse(
       seen.isPruned
         ? .referencePruned(evidence.key.reference)
-        : .referenceAtProvider(evidence.key, found, isHeldHere: !draft.isAttempt)
+        : .referenceAtProvider(evidence.key, found, heldHere: draft.isAttempt ? nil : evidence.start)
     )
   }
 }
@@ -88,11 +89,13 @@ extension Decision {
   ) -> Decision {
     // What others did meanwhile can explain it.
     guard let operation = payment[sequence], operation.isUnknown else { return .replay(sequence) }
-    func wait(_ why: String) -> Decision { .refuse(.stillUnknown(payment, operation, why)) }
+    func wait(_ why: String) -> Decision {
+      .refuse(.stillUnknown(payment, operation, why, payment.next(traits)))
+    }
     if lost.isListed, evidence.sight == nil { return .ask(.payment) }
     guard policy != .look else { return wait(lost.why) }
     guard evidence.ids != nil else { return .ask(.ids) }
-    if let refusal = evidence.refusal(of: payment) { return .refuse(refusal) }
+    if let refusal = evidence.refusal(of: payment, traits) { return .refuse(refusal) }
     switch lost.recovery {
     case .sameKey(let after):
       if let life = traits.keyLife, lost.age >= life {

@@ -4,27 +4,33 @@ package import TenderModel
 extension Payment {
   private var name: String { reference.quotedForMessage }
 
-  /// A conflict. Without a better hint, the hint is to look at the payment.
-  private func conflict(code: String, _ message: String, hint: String? = nil) -> Fault {
-    let look = "see: tender journal show \(shellReference)"
-    return .conflict(code, message, hint ?? look)
+  /// A conflict. Without a hint or a better step, the step is to look at the journal.
+  private func conflict(
+    code: String,
+    _ message: String,
+    hint: String? = nil,
+    next: [Next] = []
+  ) -> Fault {
+    .conflict(code, message, hint)
+      .then(next.isEmpty && hint == nil ? self.next(.show) : next)
   }
 
   func otherContent(_ different: [String]) -> Fault {
     conflict(
       code: "reference_reused",
       "reference \(name) was used with another \(different.joined(separator: ", "))",
-      hint:
-        "to see that payment: tender journal show \(shellReference); another payment needs another "
-        + "--reference"
+      hint: "another payment needs another --reference",
+      next: next(.show)
     )
   }
 
-  var attemptStands: Fault {
-    conflict(
+  func attemptStands(_ traits: Traits) -> Fault {
+    let steps = next(traits)
+    return conflict(
       code: "attempt_stands",
       "reference \(name) already has a payment: \(sentence); nothing was sent",
-      hint: nextStep
+      hint: steps.isEmpty ? "another payment needs another --reference" : nil,
+      next: steps.isEmpty ? next(.show) : steps
     )
   }
 
@@ -35,8 +41,8 @@ extension Payment {
     throw conflict(
       code: "earlier_attempt",
       "\(id.quotedForMessage) is an earlier attempt of \(name); nothing was sent",
-      hint:
-        "to look at it: tender payment-status \(id.shellOperand); \(shellReference) names the newest attempt"
+      hint: "\(name) names the newest attempt",
+      next: next(.show, named: id)
     )
   }
 
@@ -49,21 +55,9 @@ extension Payment {
       code: "not_a_payment",
       "\(handle.quotedForMessage) is the id of a \(named.kind.rawValue) of \(text(of: named)) of \(name), and "
         + "not of a payment; nothing was sent",
-      hint:
-        "to look at it: tender payment-status \(shellReference); \(shellReference) names the payment"
+      hint: "\(name) names the payment",
+      next: next(.show)
     )
-  }
-
-  /// The commands that can follow in the payment's current state.
-  private var nextStep: String {
-    switch state.status {
-    case .requiresConfirmation where kind == .payment:
-      "to charge it: tender confirm \(shellReference); to release it: tender cancel \(shellReference)"
-    case .requiresAction, .pending, .authorized, .requiresConfirmation:
-      "to see how it ends: tender \(kind.noun)-status \(shellReference)"
-    default:
-      "to see it: tender journal show \(shellReference); another payment needs another --reference"
-    }
   }
 
   /// A capture where nothing is held. `execute` adds the provider's documented answer.
@@ -73,8 +67,9 @@ extension Payment {
       "there is no authorization to capture: \(sentence)",
       hint: attempt?.kind == .refund
         ? nil
-        : seenPaidHint
-          ?? "to authorize: the same transact command with \(traits.holdOption) and --new-attempt"
+        : warning
+          ?? "to authorize: the same transact command with \(traits.holdOption) and --new-attempt",
+      next: isPaidBeside ? next(traits) : []
     )
     fault.cause = .nothingHeld
     return fault
@@ -97,7 +92,7 @@ extension Payment {
     conflict(
       code: "capture_exceeds",
       "at most \(text(ofMinorUnits: left)) of \(name) can be captured; nothing was sent",
-      hint: "to capture all of that: tender confirm \(shellReference)"
+      next: next(.confirm)
     )
   }
 
@@ -121,10 +116,11 @@ extension Payment {
   }
 
   var tooLateToCancel: Fault {
-    let refund = "to refund it: tender refund \(shellReference)"
-    var fault = conflict(code: "nothing_to_cancel", "it is too late to cancel: \(sentence)")
-    let look = "to look only: tender payment-status \(shellReference)"
-    fault.hint = state.leftToRefund > 0 && state.isFinal ? refund : look
+    var fault = conflict(
+      code: "nothing_to_cancel",
+      "it is too late to cancel: \(sentence)",
+      next: next(state.leftToRefund > 0 && state.isFinal ? .refund(nil, name: nil) : .look)
+    )
     fault.cause = .tooLateToCancel
     return fault
   }
@@ -137,7 +133,7 @@ extension Payment {
     var fault = conflict(
       code: "nothing_to_refund",
       "\(name) is held, not captured: a hold cannot be refunded in part",
-      hint: "to release the whole amount: tender cancel \(shellReference)"
+      next: next(.void)
     )
     // Others can have captured it.
     fault.cause = .observed
@@ -180,12 +176,12 @@ extension Payment {
         : conflict(code: "refund_exceeds", "\(name) is already fully refunded" + all)
     }
     guard amount <= 0 || amount > left else { return nil }
+    let isByCard = reversals.contains { $0.link != nil }
     return conflict(
       code: "refund_exceeds",
       "at most \(text(ofMinorUnits: left)) of \(name) can be refunded",
-      hint: reversals.contains { $0.link != nil }
-        ? "give --amount with at most that"
-        : "to refund all of that: tender refund \(shellReference)"
+      hint: isByCard ? "give --amount with at most that" : nil,
+      next: isByCard ? [] : next(.refund(nil, name: nil))
     )
   }
 
@@ -194,8 +190,7 @@ extension Payment {
       code: "refund_needs_name",
       "\(name) already has a refund of "
         + refundsByAmount.map(text(of:)).joined(separator: " and of ") + "; nothing was sent",
-      hint: "for a further refund: tender refund \(shellLookUp) --amount "
-        + "\(request.amount?.decimalText ?? "AMOUNT") --refund-reference NAME"
+      next: next(.refund(request.amount?.minorUnits, name: "NAME"))
     )
   }
 
@@ -208,17 +203,14 @@ extension Payment {
       case .declined: "was declined"
       default: "was not made"
       }
-    let amount = request.amount.map { " --amount \($0.decimalText)" } ?? ""
     // A further refund by amount has a name.
     let isFurther = request.amount != nil && !refundsByAmount.isEmpty
-    let name =
-      request.name.map { " " + $0.text.shellOption("refund-reference") }
-      ?? (isFurther ? " --refund-reference NAME" : "")
+    let name = request.name?.text ?? (isFurther ? "NAME" : nil)
     return conflict(
       code: "earlier_refund_resolved",
       "an earlier \(earlier.kind.rawValue) of \(text(of: earlier)) \(words); the refund of "
         + "\(request.amount?.text ?? "what is left") was not sent",
-      hint: "to send it now: tender refund \(shellReference)\(amount)\(name)"
+      next: next(.refund(request.amount?.minorUnits, name: name))
     )
   }
 
@@ -229,8 +221,7 @@ extension Payment {
     case .lost?:
       var fault = conflict(
         code: "dispute_lost",
-        "\(name) lost its dispute: the payer has the money back already; nothing was sent",
-        hint: "to look only: tender payment-status \(shellReference)"
+        "\(name) lost its dispute: the payer has the money back already; nothing was sent"
       )
       fault.cause = .observed
       return fault
@@ -251,9 +242,9 @@ extension Payment {
       var fault = Fault.usage(
         "bad_value",
         "\(typed.quotedForMessage) is not a refund of \(name) that was made elsewhere, and that counts now; "
-          + "nothing was sent",
-        "see: tender explain \(shellReference)"
+          + "nothing was sent"
       )
+      fault.next = next(.show)
       fault.cause = .observed
       return fault
     }
@@ -267,13 +258,14 @@ extension Payment {
     let own = reversals.filter { $0.source == nil && $0.isAlive && $0.state != .prepared }
       .reduce(0) { $0 + $1.effectiveAmount }
     let names = elsewhere.map(\.handle)
+    let back = elsewhere.allSatisfy { $0.kind == .void } ? "voided" : "refunded"
     var fault = conflict(
       code: "refunded_elsewhere",
-      "\(text(ofMinorUnits: others)) of \(name) was refunded at \(provider.text) and not by this journal "
+      "\(text(ofMinorUnits: others)) of \(name) was \(back) at \(provider.text) and not by this journal "
         + "(\(names.joined(separator: ", "))), which refunded \(text(ofMinorUnits: own)) itself; "
         + "nothing was sent",
       hint: state.leftToRefund == 0
-        ? "nothing is left to refund. To look only: tender payment-status \(shellReference)"
+        ? "nothing is left to refund"
         : "\(text(ofMinorUnits: state.leftToRefund)) is left; to refund of that all the same, add "
           + names.map { $0.shellOption("despite-refund") }.joined(separator: " ")
           + " to the same command"
@@ -293,10 +285,8 @@ extension Payment {
     .conflict(
       "id_shared",
       "\(id) is the id of two records, \(name) and \(holder.reference.quotedForMessage); "
-        + "nothing was sent",
-      "look at both: tender journal show \(holder.shellReference); then: tender journal resolve "
-        + "\(shellReference) --as holder --reason TEXT"
-    )
+        + "nothing was sent"
+    ).then(holder.next(.show) + next(.resolve("--as holder")))
   }
 
   /// The provider has another id, amount, currency or reference than was asked for.
@@ -305,9 +295,7 @@ extension Payment {
       code: "provider_differs",
       "\(provider.text) has \(difference.what) \(difference.there) for \(name), and this journal has "
         + "\(difference.here); nothing was sent",
-      hint:
-        "if \(provider.text) is right: tender journal resolve \(shellReference) --from-provider "
-        + "--reason TEXT"
+      next: next(.resolve("--from-provider"))
     )
     fault.again = .operator
     return fault
@@ -330,7 +318,8 @@ extension Payment {
       code: "attempt_paid",
       "\(provider.text) shows a charge \(taken)under reference \(name) as paid"
         + (paid.map { " (\($0.handle))" } ?? "") + "; nothing was sent",
-      hint: seenPaidHint
+      hint: "do not charge it again",
+      next: next(.show) + refundOfSurplus
     )
   }
 
@@ -338,8 +327,7 @@ extension Payment {
   var givenBack: Fault {
     conflict(
       code: "payment_given_back",
-      "\(sentence): to charge again, use a new reference; nothing was sent",
-      hint: "to look only: tender payment-status \(shellReference)"
+      "\(sentence): to charge again, use a new reference; nothing was sent"
     )
   }
 
@@ -356,21 +344,13 @@ extension Payment {
   var wasPaidBeside: Bool { operations.contains { $0.isSurplus && $0.state.name != .declined } }
 
   /// Whether the provider showed money of this reference beside the current attempt.
-  var isPaidBeside: Bool {
+  package var isPaidBeside: Bool {
     if state.surplus > 0 { return true }
     // A journal of 0.2.0 has only this mark.
     return attempts.contains { attempt in
       attempt.fault?.cause == .seenPaid
         && !operations.contains { $0.isSurplus && $0.id == attempt.id }
     }
-  }
-
-  /// The next step after a look showed such money; nil if none did.
-  package var seenPaidHint: String? {
-    guard isPaidBeside else { return nil }
-    let id = surplus?.id
-    return "do not charge it again. To look only: tender payment-status \(shellReference)"
-      + (id.map { "; to refund it: tender refund \($0.shellOperand)" } ?? "")
   }
 
   /// The active refunds of an amount, behind which a further one needs a name.
@@ -394,7 +374,7 @@ extension Fault {
       .notFound,
       code: "payment_not_found",
       "no payment \(handle.quotedForMessage)",
-      hint: "another journal (--state-dir, TENDER_JOURNAL) may have it; see: tender journal list"
+      hint: "another journal (--state-dir, TENDER_JOURNAL) may have it"
     )
   }
 
@@ -404,7 +384,7 @@ extension Fault {
       .providerError,
       code: "not_shown",
       "\(payment.provider.text) does not show \(payment.reference.quotedForMessage) yet; nothing was sent",
-      hint: "to look only: tender payment-status \(payment.shellReference)"
+      next: payment.next(.look)
     )
   }
 
@@ -412,26 +392,21 @@ extension Fault {
   static func referenceAtProvider(
     _ key: ReferenceKey,
     _ found: Outcome,
-    isHeldHere: Bool
+    heldHere: Payment?
   ) -> Fault {
     let (provider, reference) = (key.provider.text, key.reference)
     let id = found.id ?? "a payment without an id"
     let amount = found.money.map { " of \($0.text)" } ?? ""
     let made = found.madeAt.map { " from \(Timestamp.text($0))" } ?? ""
     let status = found.providerStatus ?? found.status.rawValue
+    let isHeld = found.status == .requiresConfirmation
     var fault = Fault.conflict(
       "reference_at_provider",
       "\(provider) already has \(id)\(amount) under reference \(reference.quotedForMessage)\(made), "
         + "which is \(status), and this journal does not have it; nothing was sent",
-      (isHeldHere
-        ? "to end the hold: tender cancel \(reference.text.shellOperand)"
-        : found.status == .requiresConfirmation
-          ? "a hold cannot be recorded here: end it at \(provider)"
-          : "to record it as this payment: tender transact --provider \(provider) --payment-id "
-            + "\(id.shellQuoted) \(reference.text.shellOption("reference"))")
-        + "; to charge all the same, add "
-        + "\(id.shellOption("despite-payment")) to the same command"
-    )
+      (isHeld && heldHere == nil ? "a hold cannot be recorded here: end it at \(provider); " : "")
+        + "to charge all the same, add \(id.shellOption("despite-payment")) to the same command"
+    ).then(heldHere?.next(.void) ?? (isHeld ? [] : Payment(elsewhere: key).next(.adopt(id))))
     fault.again = .operator
     fault.result = [
       "id": found.id?.json, "amount": found.amount?.json, "currency": found.currency?.code.json,

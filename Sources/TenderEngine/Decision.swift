@@ -51,7 +51,7 @@ extension Decision {
       if isOver, state.isFinal { return .run(draft) }
       // The command that added this attempt runs again: its attempt is reported, and nothing is charged.
       let isRepeated = payment.isNewAttempt && different.isEmpty && attempt.kind == draft.kind
-      guard !isOver, isRepeated else { return .refuse(payment.attemptStands) }
+      guard !isOver, isRepeated else { return .refuse(payment.attemptStands(traits)) }
     }
     guard different.isEmpty else { return .refuse(payment.otherContent(different)) }
     // A replayed hold would look like a paid charge to a script.

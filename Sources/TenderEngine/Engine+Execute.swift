@@ -70,7 +70,7 @@ extension Engine {
     throw .bug("a payment that is never decided")
   }
 
-  /// Returns the refusal of an order with a hint that leads to no further refusal. Not every payment can be
+  /// Returns the refusal of an order with a step that leads to no further refusal. Not every payment can be
   /// refunded.
   func completed(_ refusal: Fault, for payment: Payment, _ order: Order) -> Fault {
     let refusal = order.placed == nil ? payment.afterConsent(refusal) : refusal
@@ -84,7 +84,7 @@ extension Engine {
       // Nothing can be refunded: the amount is not the reason.
       if isTooMuch { return error.kind == refusal.kind ? error : refusal }
       var fault = refusal
-      fault.hint = "to look only: tender payment-status \(payment.shellReference)"
+      fault.next = payment.next(.look)
       return fault
     }
   }
@@ -231,13 +231,10 @@ extension Engine {
     {
       fault.message =
         "stopped by a signal while it waits for the payer: the payer can still authorize it"
-      fault.hint =
-        "the same command goes on; to stop it: tender cancel "
-        + progress.payment.shellReference
+      (fault.hint, fault.next) = ("the same command goes on", progress.payment.next(.void))
     }
     if fault.cause == .genericConflict {
-      let payment = progress.payment
-      fault.hint = "to look only: tender \(payment.kind.noun)-status \(payment.shellReference)"
+      (fault.hint, fault.next) = (nil, progress.payment.next(.look))
     }
     let before = progress.before
     var kept = fault
@@ -266,7 +263,9 @@ extension Engine {
       recordLook(at: &after)
     }
     if after[progress.sequence]?.state.name == .failed { fault = fault.beforeSending }
-    guard fault.isOutcome, fault.effect != .unknown else { throw fault.forPayment(after) }
+    guard fault.isOutcome, fault.effect != .unknown else {
+      throw fault.forPayment(after, traits)
+    }
     var report = Report(after, after[progress.sequence], replayed: false)
     report.fault = fault
     if before.name != .prepared { report.result = fault.result ?? [:] }
@@ -285,30 +284,11 @@ extension Engine {
 }
 
 extension Fault {
-  /// Returns the fault with commands that can be pasted, if the result is unknown.
-  func forPayment(_ payment: Payment) -> Fault {
+  /// Returns the fault with the steps of the payment, if its result is unknown.
+  func forPayment(_ payment: Payment, _ traits: Traits) -> Fault {
     guard effect == .unknown, payment.state.isUnknown else { return self }
     var fault = self
-    let name = payment.unknownReference
-    let isRefund = payment.unknowns.last?.kind == .refund
-    fault.hint =
-      "do not make another \(isRefund ? "refund" : "payment"). To look only: tender journal resume \(name); "
-      + "to finish the \(payment.unknownWords) (this may move money): tender journal resume \(name) --finish"
+    (fault.hint, fault.next) = (payment.warning, payment.next(traits))
     return fault
-  }
-}
-
-extension Payment {
-  /// The last unknown operation and its amount, such as `charge of 12.00 USD`.
-  package var unknownWords: String {
-    guard let operation = unknowns.last else { return "payment" }
-    let noun =
-      switch operation.kind {
-      case .authorize: "hold"
-      case .createMandate: "mandate"
-      case .store: "storing"
-      case .charge, .capture, .void, .refund, .revoke, .payout: operation.kind.rawValue
-      }
-    return operation.amount.map { "\(noun) of \(text(ofMinorUnits: $0))" } ?? noun
   }
 }

@@ -30,7 +30,7 @@ extension Engine {
       do throws(Fault) {
         found = try provider.lookUp(query)
       } catch {
-        throw error.kind.isStop ? error : payment?.whileUnknown(error) ?? error
+        throw error.kind.isStop ? error : payment?.whileUnknown(error, provider.traits) ?? error
       }
       let isPruned = found != nil && payment == nil ? try journal.isPruned(evidence.key) : false
       evidence.reference = (found, isPruned)
@@ -63,7 +63,7 @@ extension Engine {
         guard case .folded = seen.sight else { return seen }
       }
     } catch {
-      throw error.kind.isStop ? error : known.whileUnknown(error)
+      throw error.kind.isStop ? error : known.whileUnknown(error, provider.traits)
     }
     return seen
   }
@@ -111,8 +111,8 @@ extension Engine {
 
 extension Payment {
   /// Returns the fault of a look, or of what it showed: while the payment's money is unknown, so is the fault's.
-  func whileUnknown(_ fault: Fault) -> Fault {
-    if state.isUnknown { return fault.lost.forPayment(self) }
+  func whileUnknown(_ fault: Fault, _ traits: Traits) -> Fault {
+    if state.isUnknown { return fault.lost.forPayment(self, traits) }
     return attempt?.hasConsent == true ? fault.unwatched : fault
   }
 }

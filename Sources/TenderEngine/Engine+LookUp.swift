@@ -32,7 +32,7 @@ extension Engine {
         throw try unknown(handle)
       }
       var report = Report(outcome, env: env, provider: provider.name, reference: nil, kind: kind)
-      report.note = notInJournal(report)
+      addNote(to: &report)
       return report
     }
     if known.kind == .storedMethod { return .fromJournal(known) }
@@ -53,24 +53,24 @@ extension Engine {
     return try record(outcome, known, inWordsOfAttempt: inWordsOfAttempt)
   }
 
-  /// A note about a payment that only the provider has: nothing here stops a second charge.
-  private func notInJournal(_ report: Report) -> String? {
-    guard report.kind == .payment, !report.status.isOver else { return nil }
+  /// Adds a note about a payment that only the provider has: nothing here stops a second charge.
+  private func addNote(to report: inout Report) {
+    guard report.kind == .payment, !report.status.isOver else { return }
     let name = (report.reference?.text ?? report.id ?? "").quotedForMessage
     if let reference = report.reference, (try? journal.isPruned(key(reference))) == true {
-      return "journal prune deleted \(name) from this journal: its reference cannot be used again"
+      report.note =
+        "journal prune deleted \(name) from this journal: its reference cannot be used again"
+    } else if provider.traits.looksByReference, let id = report.id {
+      report.note = "this journal does not have \(name)"
+      let reference = report.reference ?? Reference(stored: id)
+      report.steps = Payment(elsewhere: key(reference)).next(.adopt(id))
+    } else {
+      report.note =
+        "this journal does not have \(name): transact with that --reference would charge it again. "
+        + (provider.traits.hasPayerFlow
+          ? "Cancel or refund it by its id"
+          : "Change it with the journal that made it (--state-dir, TENDER_JOURNAL)")
     }
-    if provider.traits.looksByReference, let id = report.id {
-      let reference = report.reference.map { " " + $0.text.shellOption("reference") } ?? ""
-      return
-        "this journal does not have \(name). To record it here: tender transact --provider "
-        + "\(provider.name.text) \(id.shellOption("payment-id"))\(reference)"
-    }
-    return
-      "this journal does not have \(name): transact with that --reference would charge it again. "
-      + (provider.traits.hasPayerFlow
-        ? "Cancel or refund it by its id"
-        : "Change it with the journal that made it (--state-dir, TENDER_JOURNAL)")
   }
 
   func query(of known: Payment, _ inWordsOfAttempt: Bool) -> LookUp {
@@ -107,7 +107,7 @@ extension Engine {
           throw error
         }
         var report = Report.fromJournal(current)
-        report.note = error.message + (error.hint.map { "; " + $0 } ?? "")
+        report.note = error.message
         return report
       }
     }
@@ -315,23 +315,17 @@ extension Report {
   /// The report of a wait for a hold. The wait ends at once, because the payment waits for the merchant.
   package var waitingForMerchant: Report {
     guard status == .requiresConfirmation, fault == nil else { return self }
-    let name = (reference?.text ?? id ?? "ID").shellOperand
-    return stillPending(
-      "the payment is held and waits for you",
-      hint: "to charge it: tender confirm \(name); to release it: tender cancel \(name)"
-    )
+    return stillPending("the payment is held and waits for you")
   }
 
   /// The report of a wait that ended before the payment was final.
-  fileprivate func stillPending(_ why: String, hint: String? = nil) -> Report {
+  fileprivate func stillPending(_ why: String) -> Report {
     var report = self
     report.fault = Fault(
       .pending,
       effect: hasUnknown ? .unknown : .none,
       code: "still_pending",
-      why,
-      hint: hint ?? "look again later: tender \(self.kind.noun)-status "
-        + (reference?.text ?? id ?? "ID").shellOperand
+      why
     )
     return report
   }
@@ -342,8 +336,7 @@ extension Fault {
     Fault(
       .notFound,
       code: "payment_not_found",
-      "\(handle.quotedForMessage) is a \(kind.noun)",
-      hint: "use: tender \(kind.noun)-status \(handle.shellOperand)"
+      "\(handle.quotedForMessage) is a \(kind.noun), which \(kind.noun)-status looks up"
     )
   }
 }

@@ -218,8 +218,7 @@ private struct Fold {
     guard said.mayHaveMoney, charge.refunded < charge.amount else { return }
     warn(
       "\(provider) shows the \(known.text(ofMinorUnits: charge.amount)) of \(known.reference.quotedForMessage) "
-        + "as paid now (\(charge.id)), and this journal has it as \(known.state.status.rawValue). Do not charge it "
-        + "again; to refund it: tender refund \(charge.id.shellOperand)"
+        + "as paid now (\(charge.id)), and this journal has it as \(known.state.status.rawValue)"
     )
   }
 

@@ -12,14 +12,14 @@ extension Engine {
     _ request: RefundRequest = RefundRequest()
   ) throws(Fault) -> (payment: Payment, doneNow: Bool, outcome: Outcome?) {
     let progress = Progress(payment, sequence, driver, interruption)
-    let recovery = provider.recovery(of: progress.operation, in: payment)
+    let recovery = traits.recovery(progress.operation, payment)
     if policy != .look, payment.isElsewhere, recovery == .undo { try approveTakeover(payment) }
     driver.say("finding_out")
     var finding: Finding
     do throws(Fault) {
       finding = try provider.look(progress)
     } catch {
-      throw Fault.stillUnknown(payment, progress.operation, because: error)
+      throw Fault.stillUnknown(payment, progress.operation, because: error, traits)
     }
     finding = try judged(finding, progress)
     switch finding {
@@ -111,7 +111,7 @@ extension Engine {
   /// payment; nil if the look decides nothing.
   func seenAtOnce(_ progress: Progress) -> Payment? {
     let (operation, payment) = (progress.operation, progress.payment)
-    let recovery = provider.recovery(of: operation, in: payment)
+    let recovery = traits.recovery(operation, payment)
     guard isListed(operation, payment, recovery, .look),
       let seen = try? seen(payment, of: progress.whole), case .folded = seen.sight,
       seen.charge[progress.sequence]?.isUnknown == false,
@@ -131,13 +131,18 @@ extension Engine {
         ? try provider.undo(progress) : try provider.perform(nil, progress)
     } catch {
       // The first request may have acted, even if this one was refused.
-      throw Fault.stillUnknown(progress.payment, progress.operation, because: error)
+      throw Fault.stillUnknown(progress.payment, operation, because: error, traits)
     }
     // Without a key, the answer is about this request alone.
     if case .byHand = recovery, outcome.state(for: operation)?.isWithoutEffect == true {
       let why =
         "sent again, it is \(outcome.status.rawValue), but the first request may have acted"
-      var fault = Fault.stillUnknown(progress.payment, progress.operation, why)
+      var fault = Fault.stillUnknown(
+        progress.payment,
+        operation,
+        why,
+        progress.payment.next(traits)
+      )
       fault.result = outcome.result
       throw fault
     }
@@ -220,16 +225,18 @@ extension Fault {
   fileprivate static func stillUnknown(
     _ payment: Payment,
     _ operation: Operation,
-    because fault: Fault
+    because fault: Fault,
+    _ traits: Traits
   ) -> Fault {
     if fault.kind.isStop { return fault.lost }
     // Nothing was asked, and a retry would give the same answer.
     if fault.kind == .refused || fault.kind == .state { return fault }
-    var unknown = stillUnknown(payment, operation, fault.message)
+    var unknown = stillUnknown(payment, operation, fault.message, payment.next(traits))
     unknown.result = fault.result ?? operation.fault?.result
-    // A hint of the look itself is the only way out.
-    if fault.cause == .credentialsMissing || fault.effect == .unknown && fault.hint != nil {
-      unknown.hint = fault.hint
+    // Advice of the look itself is the only way out.
+    let isAdvised = fault.hint != nil || !fault.next.isEmpty
+    if fault.cause == .credentialsMissing || fault.effect == .unknown && isAdvised {
+      (unknown.hint, unknown.next) = (fault.hint, fault.next)
     }
     return unknown
   }
@@ -238,19 +245,19 @@ extension Fault {
   static func leftUnknown(
     _ payment: Payment,
     _ operation: Operation,
-    _ why: String
+    _ why: String,
+    lookingFor what: String = "it"
   ) -> Fault {
-    var fault = stillUnknown(payment, operation, why)
-    fault.hint =
-      "look for it at the provider; then: tender journal resolve \(payment.unknownReference) "
-      + "--as STATUS --reason TEXT"
+    var fault = stillUnknown(payment, operation, why, payment.next(.resolve("--as STATUS")))
+    fault.hint = "look for \(what) at the provider"
     return fault
   }
 
   static func stillUnknown(
     _ payment: Payment,
     _ operation: Operation,
-    _ why: String
+    _ why: String,
+    _ next: [Next]
   ) -> Fault {
     let amount = operation.amount.map { payment.text(ofMinorUnits: $0) + " " } ?? ""
     let what =
@@ -262,7 +269,9 @@ extension Fault {
       effect: .unknown,
       code: "outcome_unknown",
       "the result of the \(amount)\(what) \(name.quotedForMessage) is still unknown: \(why)",
+      hint: payment.warning,
+      next: next,
       result: operation.fault?.result
-    ).forPayment(payment)
+    )
   }
 }

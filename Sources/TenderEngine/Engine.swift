@@ -39,7 +39,7 @@ package struct Engine {
     self.interruption = interruption
     self.patience = patience
     self.approveTakeover = approveTakeover
-    self.lateWindow = max(lateWindow, type(of: provider).lateWindow)
+    self.lateWindow = max(lateWindow, provider.traits.lateWindow)
     self.remembersIDs = remembersIDs
     self.digest = digest
     self.announce = announce
@@ -49,6 +49,8 @@ package struct Engine {
   package var canLookUp: Bool {
     provider.traits.canLookUp && (try? provider.checkReady(for: nil, of: nil)) != nil
   }
+
+  var traits: Traits { provider.traits }
 
   var driver: Driver {
     Driver(

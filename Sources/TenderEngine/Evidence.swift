@@ -41,12 +41,12 @@ struct Evidence {
   init(_ key: ReferenceKey, _ start: Payment?) { (self.key, self.start) = (key, start) }
 
   /// Returns the reason why the answers forbid a request on a payment; nil if they allow it.
-  func refusal(of payment: Payment) -> Fault? {
+  func refusal(of payment: Payment, _ traits: Traits) -> Fault? {
     if case .shared(let id, let holder)? = ids { return payment.sharesID(id, with: holder) }
     return switch sight {
-    case .voided?: payment.whileUnknown(payment.voidedBeside)
-    case .absent?: payment.whileUnknown(.notShown(payment))
-    case .differs(let difference)?: payment.whileUnknown(payment.differs(difference))
+    case .voided?: payment.whileUnknown(payment.voidedBeside, traits)
+    case .absent?: payment.whileUnknown(.notShown(payment), traits)
+    case .differs(let difference)?: payment.whileUnknown(payment.differs(difference), traits)
     case .folded?, nil: nil
     }
   }

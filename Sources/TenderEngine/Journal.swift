@@ -216,10 +216,8 @@ extension Fault {
       "reference_elsewhere",
       "\(other.reference.quotedForMessage) is a payment at \(other.provider.text), which is "
         + "\(other.state.status.rawValue); nothing was sent",
-      isOver
-        ? "to pay with \(provider.text) as well, name it: --provider \(provider.text)"
-        : "see: tender journal show \(other.shellReference) --provider \(other.provider.text)"
-    )
+      isOver ? "to pay with \(provider.text) as well, name it: --provider \(provider.text)" : nil
+    ).then(isOver ? [] : other.next(.show))
   }
 
   /// `prune` deleted the payment of the reference.

@@ -33,19 +33,17 @@ extension Engine {
     case .happened(let outcome):
       guard outcome.isEvidence(of: operation, payment) else {
         let why = "the answer is about another amount or id"
-        throw .stillUnknown(payment, operation, why)
+        throw .stillUnknown(payment, operation, why, payment.next(traits))
       }
       guard outcome.state(for: operation)?.isWithoutEffect == true else { return finding }
     case .refuted: break
     case .absent, .cannotLook: return finding
     }
-    guard case .byHand = provider.recovery(of: operation, in: progress.whole),
+    guard case .byHand = provider.traits.recovery(operation, progress.whole),
       try sends(of: operation, payment) > 1
     else { return finding }
     let why = "it was sent twice, and what was found is about one of the two requests"
-    var fault = Fault.leftUnknown(payment, operation, why)
-    fault.hint = fault.hint.map { $0.replacing("look for it", with: "look for both") }
-    throw fault
+    throw .leftUnknown(payment, operation, why, lookingFor: "both")
   }
 
   /// The number of requests of an operation that may have left.
@@ -85,7 +83,7 @@ extension Payment {
       .pending,
       code: "consent_pending",
       "the bank has the payer's consent and may still pay: \(refusal.message)",
-      hint: "to look first: tender \(kind.noun)-status \(shellReference)",
+      next: next(.look),
       result: refusal.result
     )
   }

@@ -15,8 +15,7 @@ extension Fault {
       effect: .unknown,
       code: "outcome_unknown",
       "the request was sent and its result is unknown: \(message)",
-      hint:
-        "do not make another payment: the same command finds out the result and finishes this one",
+      hint: "do not make another payment: the same command finds out the result",
       result: result
     ).retried(after: after)
   }

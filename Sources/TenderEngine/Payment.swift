@@ -58,6 +58,11 @@ package struct Payment: Sendable, Priced {
     updatedAt = time
   }
 
+  /// Creates the payment of a reference that the journal does not have.
+  package init(elsewhere key: ReferenceKey, _ kind: Kind = .payment) {
+    self.init(key: key, kind: kind, merchant: "", at: 0)
+  }
+
   package var env: Env { key.env }
   package var provider: ProviderName { key.provider }
   package var reference: Reference { key.reference }

@@ -15,6 +15,8 @@ package struct PaymentState: Sendable, Hashable {
   /// The captured amount that was then voided as a whole.
   package private(set) var reversed = 0
   package private(set) var refunded = 0
+  /// The part of `refunded` that went back by voids of a part.
+  package private(set) var voidedParts = 0
   /// The sum of the refunds on their way, unknown ones included.
   package private(set) var refunding = 0
   /// The amount that the bank took back.
@@ -165,6 +167,7 @@ package struct PaymentState: Sendable, Hashable {
     }
     if parts.minorUnits > captured { warn("more was refunded than was captured") }
     refunded = min(captured, parts.minorUnits)
+    voidedParts = min(refunded, parts.filter { $0.kind == .void }.minorUnits)
     for void in parts where void.kind == .void {
       // After a void of a part, the provider has a new payment for the rest.
       guard let replacement = void.id else { continue }
@@ -186,8 +189,11 @@ package struct PaymentState: Sendable, Hashable {
       refunded = min(captured, refunded + unnamed)
     }
     refunding = min(pending.minorUnits, captured - refunded)
-    elsewhere = unnamed + (parts + pending).filter { $0.source != nil }.minorUnits
-    if elsewhere > 0 { warn("a refund was made at the provider and not by this journal") }
+    let others = (parts + pending).filter { $0.source != nil }
+    elsewhere = unnamed + others.minorUnits
+    guard elsewhere > 0 else { return }
+    let what = unnamed == 0 && others.allSatisfy { $0.kind == .void } ? "void" : "refund"
+    warn("a \(what) was made at the provider and not by this journal")
   }
 
   /// Adds an attempt that is a refund. Its money goes to the payer, and nothing is captured.

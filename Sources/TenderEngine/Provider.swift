@@ -8,14 +8,10 @@ package import TenderModel
 package protocol Provider: Sendable {
   /// The provider's order that begins a payment.
   associatedtype Placed: PlacedOrder
-  /// The time after a send in which an effect may still appear, in milliseconds.
-  static var lateWindow: Int { get }
-  /// Whether the provider can be asked about a payment.
-  static var canLookUp: Bool { get }
-  /// Whether `confirm --amount` can capture a part of a payment that is held.
-  static func capturesPart(of payment: Payment) -> Bool
-  var name: ProviderName { get }
   /// The provider's abilities, as data.
+  static var traits: Traits { get }
+  var name: ProviderName { get }
+  /// The abilities of this adapter: those of its type.
   var traits: Traits { get }
   /// The merchant, for keys and ownership: never a secret.
   var merchant: String { get }
@@ -59,8 +55,6 @@ package protocol Provider: Sendable {
   /// back of captured money is also found by `lookUp`, so an adapter without a question for one refund returns
   /// `cannotLook`.
   func look(_ progress: Progress) throws(Fault) -> Finding
-  /// The way to finish an operation whose answer was lost, if no look decides it.
-  func recovery(of operation: Operation, in payment: Payment) -> Recovery
   /// Whether the provider has something to look at, and can be asked about it with these credentials.
   func canLook(at payment: Payment) -> Bool
   /// Looks up a payment or mandate that was made elsewhere; nil if none has that id.
@@ -91,6 +85,12 @@ package struct Traits: Sendable {
   package var looksByReference: Bool
   /// Whether payments are made at a reader. A sale that is under way there can be asked to stop.
   package var isAtReader: Bool
+  /// The time after a send in which an effect may still appear, in milliseconds.
+  package var lateWindow: Int
+  /// Whether `confirm --amount` can capture a part of a payment that is held.
+  package var capturesPart: @Sendable (Payment) -> Bool
+  /// The way to finish an operation of a payment whose answer was lost, if no look decides it.
+  package var recovery: @Sendable (Operation, Payment) -> Recovery
 
   package init(
     kinds: [Operation.Kind],
@@ -103,7 +103,12 @@ package struct Traits: Sendable {
     refundsByVoid: Bool = false,
     canLookUp: Bool = true,
     looksByReference: Bool = false,
-    isAtReader: Bool = false
+    isAtReader: Bool = false,
+    lateWindow: Int = 0,
+    capturesPart: @escaping @Sendable (Payment) -> Bool = { _ in false },
+    recovery: @escaping @Sendable (Operation, Payment) -> Recovery = { operation, _ in
+      operation.key == nil ? .byHand(canResend: false) : .sameKey()
+    }
   ) {
     self.kinds = kinds
     self.takesKeys = takesKeys
@@ -116,18 +121,14 @@ package struct Traits: Sendable {
     self.canLookUp = canLookUp
     self.looksByReference = looksByReference
     self.isAtReader = isAtReader
+    self.lateWindow = lateWindow
+    self.capturesPart = capturesPart
+    self.recovery = recovery
   }
 }
 
 extension Provider {
-  /// Without a value of its own, a provider has that of the settings.
-  package static var lateWindow: Int { 0 }
-
-  /// Without a statement of its own, a provider can be asked.
-  package static var canLookUp: Bool { true }
-
-  /// Without a statement of its own, a provider captures the whole hold.
-  package static func capturesPart(of payment: Payment) -> Bool { false }
+  package var traits: Traits { Self.traits }
 
   package func owns(_ payment: Payment) -> Bool { payment.merchant == merchant }
 

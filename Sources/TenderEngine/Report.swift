@@ -35,8 +35,10 @@ package struct Report: Sendable, Priced {
   /// `journal`, if the provider was not asked, or does not have the payment.
   package var source: String?
   package var providerStatus: String?
-  /// A contradiction to the record, or the next step for an unknown result.
+  /// A contradiction to the record, or why a result is unknown.
   package var note: String?
+  /// The steps besides those of its payment.
+  var steps: [Next] = []
 
   /// Creates the report of a payment, with the result of one operation.
   package init(_ payment: Payment, _ operation: Operation?, replayed: Bool?) {
@@ -58,17 +60,11 @@ package struct Report: Sendable, Priced {
     idempotencyKey = operation?.key
     result = operation?.result ?? [:]
     fault = operation?.shownFault
-    // Another attempt could take the money twice.
-    if status == .declined, let hint = payment.seenPaidHint { fault?.hint = hint }
     if payment.isEarlier, let number = attemptNumber {
-      // Its advice would be about the newest attempt.
-      fault?.hint = nil
       let what =
         payment.attempt?.source == nil
         ? "attempt \(number) of" : "another charge under reference"
-      note =
-        "this is \(what) \(payment.reference.quotedForMessage). For the newest attempt: "
-        + "tender payment-status \(payment.shellReference)"
+      note = "this is \(what) \(payment.reference.quotedForMessage), not its newest attempt"
     }
     if let operation, let reference = operation.ownReference, operation.state == .returned {
       fault = Fault(
@@ -101,11 +97,7 @@ package struct Report: Sendable, Priced {
         .cancelled,
         code: status == .revoked ? "mandate_revoked" : "payment_cancelled",
         status == .revoked ? "the mandate was revoked" : "the payment was cancelled",
-        hint: status == .revoked
-          ? nil
-          : state.isCaptured
-            ? "to charge again, use a new reference"
-            : "to try again, add --new-attempt to the same command"
+        hint: state.isCaptured ? "to charge again, use a new reference" : nil
       )
     }
   }
@@ -167,6 +159,15 @@ package struct Report: Sendable, Priced {
     var report = Report(earlier, operation, replayed: true)
     report.currency = currency
     return report.ended(acceptsPart: acceptedPart)
+  }
+
+  /// The steps that can follow.
+  package func next(_ traits: Traits) -> [Next] {
+    if let fault, !fault.next.isEmpty { return fault.next }
+    if let payment { return payment.next(traits) }
+    let reference = reference ?? Reference(stored: id ?? "")
+    let key = ReferenceKey(env: env, provider: provider, reference: reference)
+    return steps + (isFinal ? [] : Payment(elsewhere: key, kind).next(.wait))
   }
 
   /// Returns the report with the provider's answer. The journal may lack parts of that answer.
@@ -275,14 +276,13 @@ extension Report {
       }
       let isHeld = status == .requiresConfirmation
       let part = text(ofMinorUnits: approved)
-      let undo =
-        "tender \(isHeld ? "cancel" : "refund") \((reference?.text ?? id ?? "").shellOperand)"
       return Fault(
         .partPaid,
         code: "part_paid",
         "\(part) of \(text(ofMinorUnits: asked)) was approved and is \(isHeld ? "held" : "charged")",
         hint: "to take the rest, charge \(text(ofMinorUnits: asked - approved)) under another "
-          + "--reference; to give back the \(part): \(undo)"
+          + "--reference",
+        next: payment?.next(isHeld ? .void : .refund(nil, name: nil)) ?? []
       )
     case .requiresAction, .refunded, .partiallyRefunded, .revoked, .unknown: return nil
     }

@@ -99,7 +99,7 @@ extension Engine {
         effect: .unknown,
         code: "outcome_unknown",
         "the result of the \(payment.unknownWords) is unknown"
-      ).forPayment(payment)
+      ).forPayment(payment, traits)
     }
     guard let outcome = try provider.lookUp(query(of: payment, false)) else {
       throw .notShown(payment)
@@ -136,9 +136,8 @@ extension Payment {
   fileprivate var hasNoDifference: Fault {
     .conflict(
       "nothing_to_resolve",
-      "\(provider.text) and this journal have the same values for \(reference.quotedForMessage)",
-      "see: tender payment-status \(shellReference)"
-    )
+      "\(provider.text) and this journal have the same values for \(reference.quotedForMessage)"
+    ).then(next(.look))
   }
 
   fileprivate func resolvable(_ chosen: Int?) throws(Fault) -> Operation {
@@ -162,9 +161,8 @@ extension Payment {
           ? "no result is unknown: \(sentence)"
           : "several operations of \(reference.quotedForMessage) can be resolved: "
             + names.joined(separator: ", "),
-        candidates.isEmpty
-          ? "see: tender journal list --status unknown" : "choose one with --operation N"
-      )
+        candidates.isEmpty ? nil : "choose one with --operation N"
+      ).then(candidates.isEmpty ? next(.show) : [])
     }
     return only
   }
@@ -180,10 +178,8 @@ extension Payment {
       "may_still_appear",
       "the \(text(of: operation)) \(operation.kind.rawValue.replacing("_", with: " ")) of "
         + "\(reference.quotedForMessage) can still appear at \(provider.text) until "
-        + "\(Timestamp.text(end)); nothing was changed",
-      "to look only: tender journal resume \(unknownReference); then: tender journal resolve "
-        + "\(unknownReference) --as \(status.rawValue) --reason TEXT"
-    ).retried(after: (milliseconds + 999) / 1000)
+        + "\(Timestamp.text(end)); nothing was changed"
+    ).then(next(.resolve("--as \(status.rawValue)"))).retried(after: (milliseconds + 999) / 1000)
     fault.again = .later
     return fault
   }
@@ -194,9 +190,8 @@ extension Payment {
       "may_still_appear",
       "\(provider.text) has accepted the \(text(of: operation)) "
         + "\(operation.kind.rawValue.replacing("_", with: " ")) of \(reference.quotedForMessage), "
-        + "and shows how it ends; nothing was changed",
-      "to look: tender payment-status \(shellReference)"
-    )
+        + "and shows how it ends; nothing was changed"
+    ).then(next(.look))
   }
 }
 

@@ -2,17 +2,10 @@ import TenderModel
 
 /// A payment in words and in suggested commands.
 extension Payment {
-  package var shellReference: String { reference.text.shellOperand }
-
-  /// The operand of a look-up: the reference, or the id of an earlier attempt.
-  var shellLookUp: String {
-    isEarlier ? (attempt?.id ?? reference.text).shellOperand : shellReference
-  }
-
   /// The reference of the unknown operation, quoted for a shell. A refund at the reader has a separate
   /// reference.
   package var unknownReference: String {
-    unknowns.first?.ownReference.map { $0.text.shellOperand } ?? shellReference
+    (unknowns.first?.ownReference ?? reference).text.shellOperand
   }
 
   /// A sentence about the payment that is true of its money.
@@ -44,9 +37,11 @@ extension Payment {
       }
         ?? "\(payment) was declined, and nothing was charged"
     case .cancelled: return "\(payment) is cancelled"
-    case .refunded: return "\(text(ofMinorUnits: state.refunded)) of \(name) was paid and refunded"
-    case .partiallyRefunded:
-      return "\(amount) of \(name) was paid and \(text(ofMinorUnits: state.refunded)) refunded"
+    case .refunded, .partiallyRefunded:
+      let paid = attempt?.state.name == .processing ? "is pending" : "was paid"
+      let back = state.voidedParts == state.refunded ? "voided" : "refunded"
+      let part = state.status == .refunded ? "" : text(ofMinorUnits: state.refunded) + " "
+      return "\(amount) of \(name) \(paid) and \(part)\(back)"
     case .returned:
       return "\(text(ofMinorUnits: state.returned)) of \(name) was returned by the bank"
     case .expired: return "\(name) has expired"
@@ -54,27 +49,5 @@ extension Payment {
     case .failed: return "\(payment) failed, and nothing was charged"
     case .unknown: return "the result of \(payment) is unknown"
     }
-  }
-}
-
-extension String {
-  /// The text, quoted as one argument of a POSIX shell.
-  package var shellQuoted: String {
-    let isPlain =
-      !isEmpty && first != "-"
-      && unicodeScalars.allSatisfy { scalar in
-        scalar.isASCII
-          && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil
-            || "-_.:/@%+,".unicodeScalars.contains(scalar))
-      }
-    return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"
-  }
-
-  /// The text as the ID operand of a suggested command. An id with a leading dash would be read as an option.
-  package var shellOperand: String { hasPrefix("-") ? "--id=\(shellQuoted)" : shellQuoted }
-
-  /// The text as the value of an option of a suggested command.
-  package func shellOption(_ name: String) -> String {
-    "--\(name)\(hasPrefix("-") ? "=" : " ")\(shellQuoted)"
   }
 }

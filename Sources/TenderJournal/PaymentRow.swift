@@ -99,8 +99,8 @@ package enum PaymentRow {
         "state_unusable",
         "the operations of \(payment.reference.quotedForMessage) in the journal are not those of its amounts: "
           + "the file is damaged; nothing was sent",
-        "see: tender journal verify; then restore a backup of the journal"
-      )
+        "restore a backup of the journal"
+      ).then([.verify])
     }
     return payment
   }

@@ -162,7 +162,7 @@ extension SQLiteJournal {
       throw .conflict(
         "nothing_forgotten",
         "the journal is whole, and not a copy: there is nothing to accept",
-        "for one payment: tender journal resolve REF --as STATUS --reason TEXT"
+        "journal resolve ends a single payment"
       )
     }
     try commit(.power) { () throws(Fault) in
@@ -236,17 +236,15 @@ extension Fault {
     return .state(
       "journal_forgot",
       "the journal in \(folder) is behind what was written there: it is an old copy, is damaged, or was removed",
-      "put the newest copy back, or look the missing payments up at the provider; then: "
-        + "tender journal accept --reason TEXT"
-    )
+      "put the newest copy back, or look the missing payments up at the provider"
+    ).then([.accept])
   }
 
   fileprivate static func copied(_ folder: String, _ what: String) -> Fault {
     .state(
       "journal_copy",
       "the journal in \(folder) is a copy \(what): payments made since may be missing in it",
-      "use the original, or look the missing payments up at the provider; then: "
-        + "tender journal accept --reason TEXT"
-    )
+      "use the original, or look the missing payments up at the provider"
+    ).then([.accept])
   }
 }

@@ -64,11 +64,26 @@ extension TableJournal {
       "coalesce(a.captured, 0) + \(earlier(charges)) + \(beside(surplus))",
       """
       \(earlier(returns)) + \(beside(givenBack)) + coalesce(a.refunded, 0) + coalesce(a.returned, 0)
-      + CASE WHEN a.status = 'cancelled' AND a.captured > 0
+      + CASE WHEN a.captured > a.refunded AND (a.status = 'cancelled' OR a.returned = 0 AND \(lost))
       THEN a.captured - a.refunded ELSE 0 END
       """,
       "coalesce(a.refunding, 0)", "coalesce(a.is_unknown, 0)",
     ]
+  }
+
+  /// The test that the payer has the money of the newest attempt back by a dispute, as a look showed.
+  private static var lost: String {
+    let operation = "\(schema)operation"
+    return """
+      a.observed > 0 AND EXISTS (
+        SELECT 1 FROM \(operation) o
+        WHERE o.payment = a.row AND o.result LIKE '%"\(Operation.dispute)":"LOST"%'
+        AND (o.content IS NOT NULL OR o.kind <> 'charge') AND o.sequence >= (
+          SELECT max(newest.sequence) FROM \(operation) newest
+          WHERE newest.payment = a.row AND newest.content IS NOT NULL
+        )
+      )
+      """
   }
 
   /// The amount of later operations that are not about the newest attempt and pass a test.

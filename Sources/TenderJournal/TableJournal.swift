@@ -102,8 +102,8 @@ extension TableJournal {
     return try problems
       + rows(StoredTables.sharedIDs(Self.schema)).map { row in
         let id = redactor.redact(row[0].text ?? "")
-        return "\(id) is the id of \(row[1].integer ?? 0) records; see: "
-          + "tender find \(id.shellQuoted); then: tender journal resolve REF --as holder --reason TEXT"
+        return "\(id) is the id of \(row[1].integer ?? 0) records, which find shows; "
+          + "journal resolve --as holder chooses one"
       }
   }
 
@@ -158,7 +158,9 @@ extension TableJournal {
       ).first
     {
       let holder = Reference(stored: row[1].text ?? "")
-      return .idHeld(row[0].text ?? "", by: holder, not: write.key.reference)
+      let (env, provider) = (write.key.env, write.key.provider)
+      let key = ReferenceKey(env: env, provider: provider, reference: holder)
+      return .idHeld(row[0].text ?? "", by: key, not: write.key.reference)
     }
     return nil
   }
@@ -269,8 +271,8 @@ extension Fault {
       "import_conflict",
       "\(payment.reference.quotedForMessage) (\(payment.provider.text), \(payment.env.rawValue)) is in the "
         + "journal \(difference)",
-      "nothing was changed; compare: tender journal show \(payment.shellReference)"
-    )
+      "nothing was changed"
+    ).then(there.next(.show))
   }
 
   /// Another process wrote the payment after it was read.

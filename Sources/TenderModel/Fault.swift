@@ -44,7 +44,10 @@ package struct Fault: Error, Sendable, Hashable {
   package var cause: Cause?
   /// The message. It names the typed value, begins with a lower-case letter and has no full stop.
   package var message: String
+  /// Advice without a command about a payment.
   package var hint: String?
+  /// The steps that can follow. The journal does not store them.
+  package var next: [Next] = []
   /// The provider's answer, in its documented names.
   package var result: JSONObject?
   /// Whether it is proven that a sent request had no effect.
@@ -61,6 +64,7 @@ package struct Fault: Error, Sendable, Hashable {
     cause: Cause? = nil,
     _ message: String,
     hint: String? = nil,
+    next: [Next] = [],
     result: JSONObject? = nil
   ) {
     self.kind = kind
@@ -69,6 +73,7 @@ package struct Fault: Error, Sendable, Hashable {
     self.cause = cause
     self.message = message
     self.hint = hint
+    self.next = next
     self.result = result
   }
 
@@ -124,6 +129,13 @@ extension Fault {
   /// The journal's record forbids it, or the reference has other content.
   package static func conflict(_ code: String, _ message: String, _ hint: String? = nil) -> Fault {
     Fault(.conflict, code: code, message, hint: hint)
+  }
+
+  /// Returns the fault with the steps that can follow.
+  package func then(_ next: [Next]) -> Fault {
+    var fault = self
+    fault.next = next
+    return fault
   }
 
   /// A system library that a request needs cannot be opened.

@@ -15,7 +15,8 @@ struct Advices {
     let (sale, advice, amount) = try sent(
       .completion,
       "nothing was captured",
-      hint: "try again later, or release it: tender cancel \(progress.payment.shellReference)"
+      hint: "try again later",
+      next: progress.payment.next(.void)
     )
     progress.enter(TransactionState.completed.rawValue)
     var receipt = progress.payment.receipt ?? [:]
@@ -32,11 +33,12 @@ struct Advices {
 
   /// Voids the whole sale, whether it is authorized, captured or still at the acquirer.
   func void() throws(Fault) -> Outcome {
+    let left = progress.payment.state.leftToRefund
     let (sale, advice, amount) = try sent(
       .cancellation,
       "the sale is as it was",
-      hint: progress.payment.state.leftToRefund > 0
-        ? progress.payment.cardRefund(progress.payment.state.leftToRefund) : "ask the acquirer"
+      hint: left > 0 ? nil : "ask the acquirer",
+      next: left > 0 ? progress.payment.cardRefund(left) : []
     )
     progress.enter(TransactionState.cancelled.rawValue)
     var result: JSONObject = ["state": "cancelled", "cancellationType": "attendant"]
@@ -57,11 +59,12 @@ struct Advices {
 
   /// Sends the operation's advice until it is approved. Returns the sale.
   ///
-  /// Throws if the acquirer declined it, with `consequence` and `hint`, or if no answer came.
+  /// Throws if the acquirer declined it, with `consequence`, `hint` and `next`, or if no answer came.
   private func sent(
     _ kind: Messages.Kind,
     _ consequence: String,
-    hint: @autoclosure () -> String
+    hint: String?,
+    next: [Next]
   ) throws(Fault) -> (sale: SaleIdentity, advice: Messages.Advice, amount: Int) {
     let (sale, advice, isRepeated) = try own()
     let amount = progress.operation.amount ?? sale.amount
@@ -78,7 +81,7 @@ struct Advices {
       fault.message +=
         "; "
         + (isAlone ? consequence : "an earlier one, without an answer, may have been processed")
-      fault.hint = isAlone ? hint() : "ask the acquirer"
+      (fault.hint, fault.next) = isAlone ? (hint, next) : ("ask the acquirer", [])
       // The hold stays, and its capture may be accepted later.
       if kind == .completion { fault.again = .later }
       throw fault
@@ -183,28 +186,29 @@ struct Advices {
 }
 
 extension Payment {
-  /// Returns the command that refunds an amount in minor units to the card at the reader.
+  /// Returns the step that refunds an amount in minor units to the card at the reader.
   ///
-  /// The command has a fixed reference, so that it refunds once even if it is run twice.
-  func cardRefund(_ amount: Int) -> String {
-    let money = currency.map { Money(minorUnits: amount, currency: $0).decimalText }
+  /// Its command has a fixed reference, so that it refunds once even if it is run twice.
+  func cardRefund(_ amount: Int) -> [Next] {
     // If a refund of this amount was begun, the command continues it.
     let same = reversals.last { $0.isAlive && $0.link != nil && $0.effectiveAmount == amount }
     let next = "\(reference.text)-refund-\(reversals.count + 1)"
     let own = (same?.link?.text ?? next).shellOption("reference")
-    return "with the card at the reader: tender transact --provider toro --type refund "
-      + "\(reference.text.shellOption("original")) --amount \(money ?? "AMOUNT") \(own)"
+    return [
+      Next(
+        .refund(amount, name: own),
+        of: place,
+        to: "refund \(text(ofMinorUnits: amount)) with the card at the reader",
+        "transact --type refund \(reference.text.shellOption("original")) "
+          + "\(options(forMinorUnits: amount)) \(own)"
+      )
+    ]
   }
 }
 
 extension Fault {
   static func undone(code: String, _ why: String) -> Fault {
-    Fault(
-      .cancelled,
-      code: code,
-      why,
-      hint: "the sale was undone; to try again, add --new-attempt to the same command"
-    )
+    Fault(.cancelled, code: code, why, hint: "the sale was undone")
   }
 
   /// An approval could not be recorded, and its sale was undone.
@@ -217,11 +221,6 @@ extension Fault {
     ).proven
   }
 
-  /// The hint for a sale that was resolved by hand: the journal has no receipt of it.
-  static let refundByReceipt =
-    "refund it at the acquirer, or with its receipt: tender transact --provider toro --type refund "
-    + "--original-file FILE --amount AMOUNT --reference NAME"
-
   /// The fault of a sale whose identifiers are not in the journal.
   static func saleLost(_ payment: Payment, effect: Fault.Effect) -> Fault {
     let isResolved = effect == .none && payment.attempt?.state.name == .succeeded
@@ -233,9 +232,9 @@ extension Fault {
         + "\(payment.reference.quotedForMessage)\(isResolved ? ", which was resolved by hand" : ""); "
         + "nothing was sent",
       hint: isResolved
-        ? Self.refundByReceipt
-        : "ask the acquirer, then: tender journal resolve \(payment.shellReference) --as STATUS "
-          + "--reason TEXT"
+        ? "refund it at the acquirer, or by its receipt: --type refund --original-file FILE"
+        : "ask the acquirer",
+      next: isResolved ? [] : payment.next(.resolve("--as STATUS"))
     )
   }
 
@@ -246,7 +245,7 @@ extension Fault {
       effect: .unknown,
       code: "outcome_unknown",
       "the cancellation of \(payment.reference.quotedForMessage) was sent, and has no answer yet",
-      hint: "to go on cancelling it: tender cancel \(payment.shellReference)"
+      next: payment.next(.void)
     )
   }
 
@@ -257,7 +256,6 @@ extension Fault {
       effect: .unknown,
       code: "outcome_unknown",
       "the sale may have been authorised, and could not be undone: \(why)",
-      hint: "to go on undoing it: tender journal resume \(payment.shellReference) --finish",
       result: result
     )
   }

@@ -13,22 +13,19 @@ package struct ToroProvider: Provider {
 
   package var merchant: String { context.configuration.merchantID }
 
-  /// The gateway has no message for it.
-  package static let canLookUp = false
-
-  /// A completion advice names its own amount.
-  package static func capturesPart(of payment: Payment) -> Bool { true }
-
-  package var traits: Traits {
-    Traits(
-      kinds: [.authorize, .charge, .capture, .void, .refund],
-      holdOption: "--no-capture",
-      namesItsStates: true,
-      refundsByVoid: true,
-      canLookUp: Self.canLookUp,
-      isAtReader: true
-    )
-  }
+  /// The abilities of every reader and gateway.
+  package static let traits = Traits(
+    kinds: [.authorize, .charge, .capture, .void, .refund],
+    holdOption: "--no-capture",
+    namesItsStates: true,
+    refundsByVoid: true,
+    // The gateway has no message for it.
+    canLookUp: false,
+    isAtReader: true,
+    // A completion advice names its own amount.
+    capturesPart: { _ in true },
+    recovery: { operation, _ in operation.isAttempt || operation.link != nil ? .undo : .sameKey() }
+  )
 
   package var nothingHeld: JSONObject { ["state": "ready"] }
 
@@ -57,7 +54,7 @@ package struct ToroProvider: Provider {
       code: "method_unsupported",
       "\(left) of \(payment.reference.quotedForMessage) is left to refund, and Toro refunds a part only to "
         + "the card",
-      hint: payment.cardRefund(amount)
+      next: payment.cardRefund(amount)
     )
   }
 
@@ -130,10 +127,6 @@ package struct ToroProvider: Provider {
   private static let members = Explanation.embedded("Toro", [.member]).map(\.code)
   private static let fields = members.filter { $0.hasPrefix("receipt.") }
     .map { String($0.dropFirst("receipt.".count)) }
-
-  package func recovery(of operation: Operation, in payment: Payment) -> Recovery {
-    operation.isAttempt || operation.link != nil ? .undo : .sameKey()
-  }
 }
 
 /// Checks an order before the reader is opened: message limits, gratuity, refunds, signature.

@@ -286,7 +286,6 @@ extension Resource {
     case ("attempt_failed", _):
       var fault = Fault.failed(self)
       fault.kind = .declined
-      fault.hint = "start it again with: tender confirm REF --retry"
       outcome.fault = fault
       outcome.result = statusResult
     case ("revoked", _):

@@ -106,7 +106,6 @@ extension Fault {
       .cancelled,
       code: "user_canceled",
       "the \(resource.kind.noun) was cancelled",
-      hint: "to try again, add --new-attempt to the same command",
       result: result("userCanceled", resource.reasons)
     )
   }
@@ -117,7 +116,7 @@ extension Fault {
     fault.message =
       "stopped here; TrueLayer cannot cancel a mandate that is not authorized: its payer can still "
       + "authorize it until it expires, 15 minutes after it was made"
-    fault.hint = "to look only: tender mandate-status \(resource.id)"
+    fault.hint = nil
     return fault
   }
 
@@ -154,7 +153,7 @@ extension Fault {
       kind,
       code: code,
       "the \(noun) failed: \(word)" + (resource.failureStage.map { " (at \($0))" } ?? ""),
-      hint: hint + "; to try again, add --new-attempt to the same command",
+      hint: hint,
       result: result
     )
   }
@@ -167,7 +166,6 @@ extension Fault {
       code: noun + "_expired",
       "the \(noun) was not authorized within 15 minutes, and TrueLayer refused to make it again: "
         + refusal.message,
-      hint: "to try again, add --new-attempt to the same command",
       result: result("\(noun)Expired", reason: refusal.result?.text("reason"))
     )
   }
@@ -181,7 +179,6 @@ extension Fault {
       wasAuthorized ? .cancelled : .declined,
       code: wasAuthorized ? "mandate_revoked" : "mandate_rejected",
       "the mandate is revoked",
-      hint: "to try again, add --new-attempt to the same command",
       result: wasAuthorized ? nil : result("mandateRejected", resource.reasons)
     )
   }

@@ -196,7 +196,7 @@ extension TrueLayerProvider {
     }
   }
 
-  package func recovery(of operation: Operation, in payment: Payment) -> Recovery {
+  @Sendable static func recovery(of operation: Operation, in payment: Payment) -> Recovery {
     let isLost =
       operation.id == nil && operation.preparation == nil
       && (operation.isAttempt || operation.kind == .refund)
@@ -250,8 +250,8 @@ extension Fault {
     notAllowed(
       code: "nothing_to_refund",
       "\(payment.reference.quotedForMessage) is not a settled payment to a merchant account",
-      hint: "TrueLayer refunds only those; to look: tender payment-status \(payment.shellReference)"
-    )
+      hint: "TrueLayer refunds only those"
+    ).then(payment.next(.look))
   }
 
   /// The payment was never made at TrueLayer, or an operator resolved it, so that its id is not known.
@@ -260,9 +260,8 @@ extension Fault {
     guard payment.attempt?.state.name == .succeeded else {
       return .conflict(
         "nothing_to_confirm",
-        "\(name) has no payment or mandate at TrueLayer",
-        "see: tender journal show \(payment.shellReference)"
-      )
+        "\(name) has no payment or mandate at TrueLayer"
+      ).then(payment.next(.show))
     }
     return .conflict(
       "id_unknown",

@@ -15,17 +15,17 @@ package struct TrueLayerProvider: Provider {
 
   package var name: ProviderName { Self.name }
 
-  package var traits: Traits {
-    Traits(
-      kinds: [.charge, .createMandate, .void, .revoke, .refund],
-      takesKeys: true,
-      // A key is valid for 30 days (README, 7.1).
-      keyLife: 30 * 86_400_000,
-      namesItsStates: true,
-      hasPayerFlow: true,
-      cancelsCaptured: false
-    )
-  }
+  /// The abilities of TrueLayer's interface.
+  package static let traits = Traits(
+    kinds: [.charge, .createMandate, .void, .revoke, .refund],
+    takesKeys: true,
+    // A key is valid for 30 days (README, 7.1).
+    keyLife: 30 * 86_400_000,
+    namesItsStates: true,
+    hasPayerFlow: true,
+    cancelsCaptured: false,
+    recovery: recovery
+  )
 
   package var merchant: String { context.configuration.clientID ?? "resource-token" }
 

@@ -33,9 +33,13 @@ struct ExampleProvider: JSONProvider {
   var name: ProviderName { Self.name }
   var merchant: String { "example-merchant" }
   var nothingHeld: JSONObject { ["state": "none"] }
-  var traits: Traits {
-    Traits(kinds: [.charge, .authorize, .capture, .void], takesKeys: true, refundsByVoid: true)
-  }
+  static let traits = Traits(
+    kinds: [.charge, .authorize, .capture, .void],
+    takesKeys: true,
+    refundsByVoid: true,
+    // A repeated capture or void has no further effect.
+    recovery: { _, _ in .sameKey() }
+  )
 
   func isID(_ handle: String) -> Bool { handle.hasPrefix("ex-") }
 
@@ -71,9 +75,6 @@ struct ExampleProvider: JSONProvider {
   func question(_ query: LookUp) -> JSONRequest? {
     query.id.map { JSONRequest(.get, "/example/payments/\($0)") }
   }
-
-  /// A repeated capture or void has no further effect.
-  func recovery(of operation: Operation, in payment: Payment) -> Recovery { .sameKey() }
 
   func outcome(_ answer: JSONObject, for operation: Operation?) -> Outcome? {
     let status: Status =

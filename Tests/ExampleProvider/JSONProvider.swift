@@ -117,10 +117,6 @@ extension JSONProvider {
     return outcome(answer, for: operation).map(Finding.happened) ?? .absent
   }
 
-  func recovery(of operation: Operation, in payment: Payment) -> Recovery {
-    operation.key == nil ? .byHand(canResend: true) : .sameKey()
-  }
-
   func lookUp(_ query: LookUp) throws(Fault) -> Outcome? {
     guard let question = question(query), let answer = try client.send(question) else { return nil }
     guard let outcome = outcome(answer, for: nil) else {

@@ -55,9 +55,9 @@ import Testing
       .pay(order(world))
     #expect(lost.fault?.message == "no barcode was received: Pay Theory ended the session")
     #expect(
-      lost.fault?.hint
-        == "if Pay Theory made one, its payer can still pay it. To look only: tender "
-        + "payment-status A; the same command makes another barcode"
+      lost.fault?.advice
+        == "if Pay Theory made one, its payer can still pay it; the same command makes another barcode; "
+        + "to look only: tender payment-status A"
     )
     #expect(try world.engine().lookUp("A", known: world.latest()).note == nil)
     world.clock.advance(6000)

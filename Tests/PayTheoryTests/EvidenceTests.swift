@@ -258,12 +258,12 @@ import Testing
         operation: nil,
         as: status,
         reason: "in the portal",
-        lateWindow: PayTheoryProvider.lateWindow,
+        lateWindow: PayTheoryProvider.traits.lateWindow,
         world.clock,
         NeverInterrupted()
       )
     }
-    world.clock.advance(PayTheoryProvider.lateWindow - 1)
+    world.clock.advance(PayTheoryProvider.traits.lateWindow - 1)
     let early = #expect(throws: Fault.self) { try resolve(.failed) }
     #expect(early?.code == "may_still_appear")
     #expect(try world.latest()?.phase == .sent)

@@ -121,7 +121,7 @@ import Testing
     let found = #expect(throws: Fault.self) { try world.engine().pay(order) }
     #expect(found?.exitStatus == 9)
     #expect(found?.message.contains("one of the two") == true, "\(found?.message ?? "")")
-    #expect(found?.hint?.contains("journal resolve") == true)
+    #expect(found?.advice?.contains("journal resolve") == true)
   }
 
   // MARK: Holds

@@ -55,7 +55,7 @@ import Testing
     )
     #expect(
       record["error"]?["hint"]?.text
-        == "to take the rest, charge 45.05 GBP under another --reference; to give back the 45.05 GBP: "
+        == "to take the rest, charge 45.05 GBP under another --reference; to refund the 45.05 GBP: "
         + "tender refund B"
     )
   }
@@ -138,7 +138,9 @@ import Testing
       ]
     )
     let hint = try binary.run("payment-status", "H", "--wait", "--json").record["error"]?["hint"]
-    #expect(hint == "to charge it: tender confirm H; to release it: tender cancel H")
+    #expect(
+      hint == "to charge the 5.00 USD: tender confirm H; to release the 5.00 USD: tender cancel H"
+    )
   }
 
   @Test func `a look that waits and a resume end as the payment did`() throws {

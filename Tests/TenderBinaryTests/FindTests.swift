@@ -112,18 +112,18 @@ import Testing
       return [record.text("says"), record.text("next")]
     }
     #expect(try words("ORDER-1") == ["10.50 USD paid", nil])
-    #expect(
-      try words("HELD-1") == ["5.00 USD held, not captured", "to charge it: tender confirm HELD-1"]
-    )
+    let steps =
+      "to charge the 5.00 USD: tender confirm HELD-1; to release the 5.00 USD: tender cancel HELD-1"
+    #expect(try words("HELD-1") == ["5.00 USD held, not captured", steps])
     #expect(
       try words("LOST-1")[1]
-        == "to look only: tender journal resume LOST-1; to finish the charge of 6.00 USD (this may move "
-        + "money): tender journal resume LOST-1 --finish"
+        == "do not make another payment; to look only: tender journal resume LOST-1; to finish the "
+        + "charge of 6.00 USD, which happens only once: tender journal resume LOST-1 --finish"
     )
     #expect(try words("DECLINED-1")[0]?.hasPrefix("1.93 USD declined: ") == true)
     let table = try binary.run("find", "HELD-1", "-o", "table").output
     #expect(table.hasPrefix("HELD-1  5.00 USD held, not captured · "))
-    #expect(table.contains("\n    next: to charge it: tender confirm HELD-1\n"))
+    #expect(table.contains("\n    next: \(steps)\n"))
     #expect(table.contains("paytheory · simulator · …1111 · Test Payer visa · pt-"))
   }
 
@@ -137,12 +137,14 @@ import Testing
     #expect(try firstLine(["--amount", "10.50", "--reference", "A"]) == "10.50 USD paid")
     #expect(
       try firstLine(["--amount", "1.93", "--reference", "B"])
-        == "1.93 USD declined: the account has insufficient funds · next: the same transact command with "
-        + "--new-attempt and another card, account or bank"
+        == "1.93 USD declined: the account has insufficient funds · next: another card, account or "
+        + "bank may be accepted; to charge 1.93 USD again: the same transact command with --new-attempt"
     )
     let held = ["--amount", "5", "--reference", "C", "--confirmation"]
     #expect(
-      try firstLine(held) == "5.00 USD held, not captured · next: to charge it: tender confirm C"
+      try firstLine(held)
+        == "5.00 USD held, not captured · next: to charge the 5.00 USD: tender confirm C; "
+        + "to release the 5.00 USD: tender cancel C"
     )
     #expect(try firstLine(held + ["--fields", "status"])?.hasPrefix("status") == true)
   }
@@ -218,7 +220,7 @@ import Testing
     )
     #expect(made.record["status"] == "requires_action", "\(made.errors)")
     let next = try binary.run("find", "C 1", "--json").record.text("next")
-    #expect(next == "tender payment-status 'C 1' --wait")
+    #expect(next == "to wait for its end: tender payment-status 'C 1' --wait")
   }
 }
 

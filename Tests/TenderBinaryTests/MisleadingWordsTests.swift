@@ -45,7 +45,7 @@ import Testing
     let id = try #require(declined.record.text("id"))
     #expect(try binary.run(line: hold + " --new-attempt").status == 0)
     let held = try binary.run("explain", "A").output
-    #expect(held.contains("to charge it: tender confirm A"), "\(held)")
+    #expect(held.contains("to charge the 9.00 USD: tender confirm A"), "\(held)")
     let world = binary.home.appending(path: "world")
     #expect(try binary.run(line: "simulator save \(world.path)").status == 0)
     let paid = try String(contentsOf: world, encoding: .utf8)
@@ -86,7 +86,7 @@ import Testing
     #expect(
       sale.errorRecord.text("text")
         == "the acquirer has not processed it, and nothing was charged yet: "
-        + "ask the acquirer; to void it: tender cancel S"
+        + "ask the acquirer; to void the 10.00 GBP: tender cancel S"
     )
     let paid = try binary.run(
       line: "transact --provider toro --amount 10 --reference T"

@@ -143,7 +143,7 @@ import Testing
     #expect(lost.status == 9)
     let hint = lost.errorRecord["error"]?["hint"]?.text ?? ""
     #expect(
-      hint.hasPrefix("do not make another refund. To look only: tender journal resume A;"),
+      hint.hasPrefix("do not make another refund; to look only: tender journal resume A;"),
       "\(hint)"
     )
     let expected = try run(binary, "payment-status A --expect declined")
@@ -176,7 +176,9 @@ import Testing
     let held = try binary.run(wait + place).record["error"]?["hint"]?.text ?? ""
     let start = "tender --state-dir='\(folder)'"
     #expect(
-      held == "to charge it: \(start) confirm --id='-x'; to release it: \(start) cancel --id='-x'"
+      held
+        == "--amount captures a part; to charge the 9.00 GBP: \(start) confirm --id='-x'; "
+        + "to release the 9.00 GBP: \(start) cancel --id='-x'"
     )
   }
 
@@ -206,7 +208,8 @@ import Testing
     let start = "tender --config=\(config.path) "
     #expect(
       found.record.text("next")
-        == "to charge it: \(start)confirm A; this needs a profile that is not read-only"
+        == "to charge the 9.00 USD: \(start)confirm A; to release the 9.00 USD: \(start)cancel A; "
+        + "this needs a profile that is not read-only"
     )
   }
 

@@ -97,7 +97,8 @@ import Testing
     let part = try binary.run("refund", "S", "--amount", "2", "--json")
     #expect(part.status == 15)
     let hint = part.errorRecord["error"]?["hint"]?.text ?? ""
-    #expect(hint.hasSuffix("--type refund --original S --amount 2.00 --reference S-refund-1"))
+    let command = "--type refund --original S --amount 2.00 --currency GBP --reference S-refund-1"
+    #expect(hint.hasSuffix(command))
     #expect(try binary.run("refund", "S", "--reason", "x", "--json").status == 2)
     let planned = try binary.run("refund", "S", "--amount", "5", "--dry-run", "--json").record
     #expect(planned["request"]?["way"] == "cancellation advice")

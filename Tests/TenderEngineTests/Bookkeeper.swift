@@ -61,6 +61,7 @@ final class Bookkeeper: Provider {
     }
   }
 
+  static let traits = Traits.scripted
   let traits: Traits
   /// Whether a partial refund is a void, which creates a payment for the rest.
   let voidsParts: Bool
@@ -314,10 +315,6 @@ final class Bookkeeper: Provider {
     var query = LookUp()
     query.id = id
     return try lookUp(query).map { (.payment, $0) }
-  }
-
-  func recovery(of operation: Operation, in payment: Payment) -> Recovery {
-    operation.key == nil ? .byHand(canResend: false) : .sameKey()
   }
 }
 

@@ -190,7 +190,9 @@ import Testing
       try till.engine.refund(found, handle: "A", try .test(200, "USD"), idempotencyKey: nil)
     }
     #expect(
-      fault?.hint == "to send it now: tender refund A --amount 2.00 --refund-reference NAME"
+      fault?.advice
+        == "to refund another 2.00 USD: tender refund A --amount 2.00 --currency USD "
+        + "--refund-reference NAME"
     )
     #expect(try till.refund(200) == "6 refund_needs_name")
   }

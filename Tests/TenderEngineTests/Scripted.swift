@@ -38,11 +38,18 @@ final class Scripted: Provider {
     var made: [String: Outcome] = [:]
   }
 
-  let traits: Traits
+  static let traits = Traits.scripted
+  private let base: Traits
   let script: Mutex<Script>
 
+  var traits: Traits {
+    var traits = base
+    traits.recovery = { _, _ in self.script.withLock { $0.recovery } }
+    return traits
+  }
+
   init(_ traits: Traits = .scripted, _ acts: Act...) {
-    self.traits = traits
+    base = traits
     script = Mutex(Script(acts: acts))
   }
 
@@ -179,10 +186,6 @@ final class Scripted: Provider {
     return script.withLock { script in
       script.findings.count > 1 ? script.findings.removeFirst() : script.findings.first ?? .absent
     }
-  }
-
-  func recovery(of operation: Operation, in payment: Payment) -> Recovery {
-    script.withLock { $0.recovery }
   }
 }
 

@@ -100,8 +100,10 @@ import Testing
     #expect(try till.transact().hasPrefix("declined"))
     till.provider.shows(ElsewhereTests.seen(0))
     #expect(try till.status().hasPrefix("declined"))
-    let hint = try #require(try till.payment()?.seenPaidHint)
-    #expect(hint.contains("payment-status A") && !hint.contains("new-attempt"), "\(hint)")
+    let seen = try #require(try till.payment())
+    let hint = try #require(Next.text(seen.warning, seen.next(.scripted)))
+    #expect(hint.hasPrefix("do not charge it again; to look only: tender payment-status A"))
+    #expect(!hint.contains("new-attempt"), "\(hint)")
     #expect(try till.payment()?.state.surplus == 1000)
     #expect(try till.transact() == "declined, replayed, 3 declined")
     till.provider.shows()
@@ -156,9 +158,9 @@ import Testing
       _ = try till.engine.confirm(found, handle: "A", amount: nil)
     }
     #expect(
-      refused?.hint
-        == "do not charge it again. To look only: tender payment-status A; to refund it: tender refund "
-        + (paid.id ?? "")
+      refused?.advice
+        == "do not charge it again; to look only: tender payment-status A; to refund the 10.00 USD: "
+        + "tender refund " + (paid.id ?? "")
     )
     #expect(
       refused?.message
@@ -208,7 +210,7 @@ import Testing
     let earlier = try till.engine.lookUp("id-1", known: try till.payment())
     #expect(earlier.id == "id-1" && earlier.attemptNumber == 1)
     #expect(
-      earlier.note == "this is attempt 1 of 'A'. For the newest attempt: tender payment-status A"
+      earlier.note == "this is attempt 1 of 'A', not its newest attempt"
     )
     till.provider.shows(second)
     for handle in ["A", "id-2"] {
@@ -231,8 +233,7 @@ import Testing
       }
       #expect(refused?.code == "earlier_attempt" && refused?.effect == Fault.Effect.none)
       #expect(
-        refused?.hint
-          == "to look at it: tender payment-status id-1; A names the newest attempt"
+        refused?.advice == "'A' names the newest attempt; to see it: tender journal show id-1"
       )
     }
     for handle in ["A", "id-2"] {
@@ -252,8 +253,11 @@ import Testing
     #expect(
       looked.note
         == "\(till.provider.name.text) shows the 10.00 USD of 'A' as paid now (id-1), and this "
-        + "journal has it as \(end.rawValue). Do not charge it again; to refund it: tender refund id-1"
+        + "journal has it as \(end.rawValue)"
     )
+    let advice = Next.text(looked.payment?.warning, looked.next(.scripted)) ?? ""
+    #expect(advice.hasPrefix("do not charge it again; "), "\(advice)")
+    #expect(advice.hasSuffix("; to refund the 10.00 USD: tender refund id-1"), "\(advice)")
     // A later look may be an older state.
     var other = ElsewhereTests.seen(0)
     other.status = .declined

@@ -207,6 +207,26 @@ import Testing
     #expect(totals.map(\.charged).reduce(0, +) == captured)
   }
 
+  @Test(arguments: Kind.all)
+  func `totals count the money of a lost dispute as given back`(_ kind: Kind) throws {
+    let journal = try journal(kind)
+    for (number, word) in ["LOST", "WON", "INQUIRY"].enumerated() {
+      var paid = payment("A\(number)")
+      paid.charge.state = .succeeded
+      paid.charge.result[Operation.dispute] = .string(word)
+      if number == 0 {
+        var refund = Operation(.refund, amount: 100, at: clock.now)
+        refund.state = .succeeded
+        paid.append(refund)
+      }
+      paid.add(Observation(.lookup, at: clock.now, operation: 1, state: .succeeded))
+      _ = try journal.open(paid)
+    }
+    let total = try #require(try journal.totals(PaymentFilter(), by: []).first)
+    #expect(total.charged == 3 * 1050 && total.refunded == 1050)
+    #expect(try journal.summed(PaymentFilter(), by: []) == [total])
+  }
+
   /// A card refund with a separate reference is also an operation of the original payment. It counts once.
   @Test(arguments: Kind.all)
   func `totals count a linked refund once`(_ kind: Kind) throws {

@@ -241,3 +241,8 @@ extension Engine {
     )
   }
 }
+
+extension Fault {
+  /// The hint and the steps, as a person reads them.
+  package var advice: String? { Next.text(hint, next) }
+}

@@ -225,6 +225,7 @@ extension Journal {
     var refunds: [(payment: Payment, original: ReferenceKey)] = []
     func add(_ payment: Payment) {
       let state = payment.state
+      let isLost = state.dispute == .lost && state.returned == 0
       var group = [payment.env.rawValue, payment.currency?.code ?? ""]
       for key in Total.Key.allCases where keys.contains(key) {
         switch key {
@@ -236,7 +237,8 @@ extension Journal {
       totals.add(
         group.joined(separator: "\t"),
         charged: state.captured + state.earlierCaptured,
-        refunded: state.refunded + state.reversed + state.returned + state.earlierReturned,
+        refunded: (isLost ? state.captured : state.refunded + state.reversed + state.returned)
+          + state.earlierReturned,
         refunding: state.refunding,
         unknown: state.isUnknown ? 1 : 0
       )

@@ -32,7 +32,7 @@ private final class PermitProvider: Provider {
   var name: ProviderName { ProviderName("permits") }
   var merchant: String { "m" }
   var nothingHeld: JSONObject { [:] }
-  var traits: Traits { Traits(kinds: [.charge], canLookUp: false) }
+  static let traits = Traits(kinds: [.charge], canLookUp: false)
 
   func isID(_ handle: String) -> Bool { false }
 
@@ -50,8 +50,4 @@ private final class PermitProvider: Provider {
   func lookUp(_ query: LookUp) throws(Fault) -> Outcome? { nil }
 
   func look(_ progress: Progress) throws(Fault) -> Finding { .cannotLook }
-
-  func recovery(of operation: Operation, in payment: Payment) -> Recovery {
-    .byHand(canResend: false)
-  }
 }

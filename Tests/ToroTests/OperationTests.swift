@@ -171,20 +171,22 @@ import Toro
     let part = #expect(throws: Fault.self) { try refund(world, 400) }
     #expect(part?.exitStatus == 15)
     #expect(
-      part?.hint?.hasSuffix("--type refund --original A --amount 4.00 --reference A-refund-1")
+      part?.advice?
+        .hasSuffix("--type refund --original A --amount 4.00 --currency GBP --reference A-refund-1")
         == true
     )
     let first = try world.engine().sell(try world.refund("R1", of: "A", 400))
     #expect(first.status == .partiallyRefunded)
     // The same command again names the refund that was made.
     let same = #expect(throws: Fault.self) { try refund(world, 400) }
-    #expect(same?.hint?.hasSuffix("--amount 4.00 --reference R1") == true)
+    #expect(same?.advice?.hasSuffix("--amount 4.00 --currency GBP --reference R1") == true)
     for rest in [try? refund(world, nil), try? cancel(world)] { #expect(rest == nil) }
     let rest = #expect(throws: Fault.self) { try refund(world, nil) }
     #expect(rest?.exitStatus == 15)
     #expect(rest?.message.contains("6.00 GBP") == true)
     #expect(
-      rest?.hint?.hasSuffix("--type refund --original A --amount 6.00 --reference A-refund-2")
+      rest?.advice?
+        .hasSuffix("--type refund --original A --amount 6.00 --currency GBP --reference A-refund-2")
         == true
     )
     #expect(try world.engine().sell(try world.refund("R2", of: "A", 600)).status == .refunded)
@@ -192,7 +194,7 @@ import Toro
       let full = #expect(throws: Fault.self) { try refund(world, amount) }
       #expect(full?.exitStatus == 6)
       #expect(full?.message.contains("fully refunded") == true)
-      #expect(full?.hint?.contains("--type refund") != true)
+      #expect(full?.advice?.contains("--type refund") != true)
     }
     #expect(try world.booked() == [1000, 1000])
   }

@@ -43,7 +43,7 @@ private final class Sales: RuleWorld {
   init() throws { world = try ToroWorld() }
 
   var currency: String { "GBP" }
-  var canLookUp: Bool { ToroProvider.canLookUp }
+  var canLookUp: Bool { ToroProvider.traits.canLookUp }
 
   func engine() throws -> Engine { try engine(scenario: nil) }
 

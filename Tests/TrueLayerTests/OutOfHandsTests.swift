@@ -64,9 +64,9 @@ import TrueLayer
     #expect(fault?.effect == .unknown)
     #expect(fault?.exitStatus == 9)
     #expect(
-      fault?.hint
-        == "do not make another payment. To look only: tender journal resume \(WireTests.id); to finish "
-        + "the charge (this may move money): tender journal resume \(WireTests.id) --finish"
+      fault?.advice
+        == "do not make another payment; to look only: tender journal resume \(WireTests.id); to go on "
+        + "with the charge, which its payer authorizes: tender journal resume \(WireTests.id) --finish"
     )
     let left = try #require(try world.latest(WireTests.id))
     #expect(left.state.status == .unknown)

@@ -13,6 +13,8 @@ package struct PayTheoryModule: ProviderModule {
     Self.fees + Self.payment + Self.instrument + [Keys.token, Keys.paymentID]
   }
 
+  package var unrecorded: [any OptionKey] { Self.unrecorded }
+
   package var currency: String { "USD" }
 
   package var uses: [CommandUse] {
@@ -429,7 +431,11 @@ extension PayTheoryModule {
 
   static let payment: [any OptionKey] =
     [Keys.hold, Keys.confirmation, Keys.payor, Keys.payorID] + Keys.stored
-    + [Keys.paymentParameters, Keys.sendReceipt, Keys.receiptDescription]
+    + unrecorded
+
+  /// Options that are sent once, and are no part of the recorded order.
+  static let unrecorded: [any OptionKey] =
+    [Keys.paymentParameters, Keys.sendReceipt, Keys.receiptDescription]
 
   static let instrument: [any OptionKey] = [
     Keys.method, Keys.instrumentStdin, Keys.instrumentFile, Keys.instrumentDescriptor,

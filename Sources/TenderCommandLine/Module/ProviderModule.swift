@@ -19,6 +19,8 @@ package protocol ProviderModule: Sendable {
   /// Its part of a profile, and the variables of its members.
   var section: ConfigurationSection { get }
   var capabilities: [Capability] { get }
+  /// The options that its new payments send and the journal does not record: a replay has no effect of them.
+  var unrecorded: [any OptionKey] { get }
   /// Its texts in the shared pages, and its pages.
   var help: ModuleHelp { get }
   /// The default currency, as help shows it.
@@ -67,14 +69,8 @@ extension ProviderModule {
     return (try make(setup, wires), wires)
   }
 
-  /// The least time after a send in which an effect may still appear, in milliseconds.
-  package var lateWindow: Int { Adapter.lateWindow }
-
-  /// Whether the provider can be asked about a payment.
-  package var canLookUp: Bool { Adapter.canLookUp }
-
-  /// Whether `confirm --amount` can capture a part of a payment that is held.
-  package func capturesPart(of payment: Payment) -> Bool { Adapter.capturesPart(of: payment) }
+  /// The provider's abilities, as data.
+  package var traits: Traits { Adapter.traits }
 
   /// Whether the provider supports a command.
   package func takes(_ command: Command) -> Bool { uses.contains { $0.command == command.name } }
@@ -86,6 +82,8 @@ extension ProviderModule {
   package var cases: [[String]] { [] }
 
   package var facts: [String] { [] }
+
+  package var unrecorded: [any OptionKey] { [] }
 
   /// Whether a line of a batch may have an instrument for it. Then an option can have one as well.
   package var takesInstruments: Bool {

@@ -131,9 +131,7 @@ struct BatchWorker: Sendable {
         do throws(Fault) {
           exit = try Action.run(composition)
         } catch {
-          var fault = error.atDeadline(signals)
-          fault.hint = fault.hint.map { composition.completed($0, for: composition.subject) }
-          throw fault
+          throw composition.written(error.atDeadline(signals))
         }
       }
       for index in collected.indices { collected[index].fields["line"] = .integer(job.line) }

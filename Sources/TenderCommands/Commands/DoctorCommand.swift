@@ -48,7 +48,7 @@ struct DoctorCommand: CommandWork {
         if exit == 0 { exit = error.exitStatus }
         fields["outcome"] = "fail"
         fields["detail"] = .string(error.message)
-        fields["remedy"] = Self.remedy(error)?.json
+        fields["remedy"] = remedy(error)?.json
         fields["result"] = error.result?.json
         fields["error"] = .object(error.record)
       }
@@ -70,8 +70,8 @@ struct DoctorCommand: CommandWork {
     output.put(output.redactor.redact(lines.joined(separator: "\n")) + "\n")
   }
 
-  private static func remedy(_ fault: Fault) -> String? {
-    guard fault.kind == .notSent else { return fault.hint }
+  private func remedy(_ fault: Fault) -> String? {
+    guard fault.kind == .notSent else { return composition.text(fault.hint, fault.next) }
     return "check network, names (DNS), proxy variables and TENDER_CA_FILE; nothing was sent"
   }
 

@@ -74,7 +74,7 @@ struct Expectation: Sendable {
         + (["exit:\(exit)\(code)"] + expected.differences(fields)).joined(separator: ", ")
         + ", and \(expected.text) was expected",
       hint: report.fault.map { [$0.message, $0.hint].compactMap(\.self).joined(separator: "; ") }
-        ?? step(after: report)
+        ?? hint(after: report)
     )
     // A look does not end a hold: it waits for the merchant.
     let isHeld = report.status == .requiresConfirmation
@@ -83,17 +83,11 @@ struct Expectation: Sendable {
     return (shown, shown.fault?.exitStatus ?? 0)
   }
 
-  /// The next step after a result without an error that was not expected.
-  private func step(after report: Report) -> String? {
-    guard report.status != .requiresConfirmation else {
-      return report.waitingForMerchant.fault?.hint
-    }
+  /// Advice after a result that was not expected, is no error, and does not change by waiting.
+  private func hint(after report: Report) -> String? {
     let isOpen = !report.isFinal || report.payment?.state.refunding ?? 0 > 0
-    let look = report.kind == .mandate ? "mandate-status" : "payment-status"
-    let name = (report.reference?.text ?? report.id ?? "ID").shellOperand
     return isOpen
-      ? "to wait for its end: tender \(look) \(name) --wait"
-      : "it does not change by waiting; --expect \(report.status.rawValue) names this result"
+      ? nil : "it does not change by waiting; --expect \(report.status.rawValue) names this result"
   }
 
   /// Throws `unexpected` where a result is expected and nothing was looked up.

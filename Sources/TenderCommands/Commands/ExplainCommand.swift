@@ -93,13 +93,15 @@ struct ExplainCommand: CommandWork {
   /// Returns false if the journal has none.
   private func explainPayment(_ handle: String) throws(Fault) -> Bool {
     let places = try invocation.places()
-    let payments = try composition.journal().payments(matching: handle, filter: places)
+    let journal = try composition.journal()
+    let payments = try journal.payments(matching: handle, filter: places)
+    if !payments.isEmpty, let copy = journal.copyWarning { output.warn(copy.message) }
     var explained: Set<Explanation> = []
     for payment in payments {
       composition.show(inWords: payment, named: handle)
       let report = Report.recorded(payment, named: handle)
       // The advice of a page would be to pay again.
-      guard report.payment?.seenPaidHint == nil else { continue }
+      guard report.payment?.isPaidBeside != true else { continue }
       for var page in records.pages(of: report) where explained.insert(page.page).inserted {
         if report.payment?.isEarlier == true {
           (page.page.advice, page.page.retry, page.page.payer) = ("", nil, nil)

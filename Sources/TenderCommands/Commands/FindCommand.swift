@@ -92,6 +92,7 @@ extension JournalCommands {
     if !invocation.asksForOne { try checkFolder() }
     _ = try composition.journal()
     if let handle = filter.handle { composition.learnPlaces(of: handle) }
+    composition.isListing = true
     if let duplicates { return try show(duplicates: duplicates, filter) }
     let shown = try eachShown(filter) { payment in
       composition.show(inWords: payment, named: filter.handle)

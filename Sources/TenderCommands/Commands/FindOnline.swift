@@ -121,7 +121,7 @@ struct FindOnline: CommandWork {
   }
 
   private func show(_ report: Report) {
-    if let note = report.note { output.warn(note) }
+    composition.warn(of: report)
     let verdict = records.verdict(report)
     composition.show(verdict) {
       var record = records.record(report, verdict: verdict)

@@ -145,7 +145,7 @@ extension JournalCommands {
       let words = repeated.map { current.words(for: $0) }.joined(separator: " and the ")
       let risk = "the \(words) may happen twice"
       guard invocation.has(Keys.yes) || composition.terminal() != nil else {
-        throw error.unconfirmed(current, risk)
+        throw error.unconfirmed(current)
       }
       output.warn("\(error.message). If it is sent again, \(risk)")
       try composition.confirm(
@@ -161,7 +161,7 @@ extension JournalCommands {
   /// The unknown operations that only a request without a key can finish.
   private func resends(_ payment: Payment, _ engine: Engine) -> [Operation] {
     payment.unknowns.filter {
-      engine.provider.recovery(of: $0, in: payment) == .byHand(canResend: true)
+      engine.provider.traits.recovery($0, payment) == .byHand(canResend: true)
     }
   }
 
@@ -224,10 +224,8 @@ extension JournalCommands {
     for payment in payments {
       let words = payment.unknowns.map { payment.words(for: $0) }.joined(separator: " and the ")
       let text =
-        "left out, because it has no key and may happen twice: the \(words) of "
-        + "\(payment.reference). To finish it: tender journal resume "
-        + "\(payment.shellReference) --finish"
-      output.warn(composition.completed(text, for: RecordSubject(payment)))
+        "left out, because it has no key and may happen twice: the \(words) of \(payment.reference)"
+      output.warn(composition.text(text, payment.next(.finish)) ?? text)
     }
   }
 
@@ -290,8 +288,8 @@ extension JournalCommands {
       operation: chosen,
       as: status,
       reason: reason,
-      lateWindow: max(late, target.module.lateWindow),
-      isWatched: target.module.canLookUp,
+      lateWindow: max(late, target.module.traits.lateWindow),
+      isWatched: target.module.traits.canLookUp,
       composition.clock,
       composition.signals
     )
@@ -316,30 +314,20 @@ extension JournalCommands {
   }
 }
 
-extension Payment {
-  /// A description of an operation, such as `3.00 USD refund`.
-  fileprivate func words(for operation: Operation) -> String {
-    let amount = operation.amount.map { text(ofMinorUnits: $0) + " " } ?? ""
-    return amount + operation.kind.words
-  }
-}
-
 extension Fault {
   /// A result that stays unknown, because the repeated request was not confirmed.
-  fileprivate func unconfirmed(_ payment: Payment, _ risk: String) -> Fault {
-    byHand(payment, "to send it again, so that \(risk)", " --yes")
+  fileprivate func unconfirmed(_ payment: Payment) -> Fault {
+    var fault = self
+    fault.next = next.map { $0.step == .finish ? $0.confirmed : $0 }
+    fault.next += payment.next(.resolve("--as STATUS"))
+    return fault
   }
 
   /// A result that stays unknown, because the provider can still have the first request until a time.
   fileprivate func early(_ payment: Payment, _ time: Int) -> Fault {
-    byHand(payment, "nothing was sent. It can be sent again from \(Timestamp.text(time)) on")
-  }
-
-  private func byHand(_ payment: Payment, _ text: String, _ option: String = "") -> Fault {
     var fault = self
-    fault.hint =
-      "\(text): tender journal resume \(payment.shellReference) --finish\(option); "
-      + "to end it by hand: tender journal resolve \(payment.shellReference) --as STATUS --reason TEXT"
+    fault.hint = "nothing was sent. It can be sent again from \(Timestamp.text(time)) on"
+    fault.next += payment.next(.resolve("--as STATUS"))
     return fault
   }
 }

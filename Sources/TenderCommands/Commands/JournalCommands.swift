@@ -65,6 +65,7 @@ struct JournalCommands: CommandWork {
 
   func list() throws(Fault) -> Int32 {
     try checkFolder()
+    composition.isListing = true
     let filter = try filter()
     guard output.isTable else {
       return try tell(of: try eachShown(filter) { output.show(records.entry($0)) })
@@ -84,6 +85,7 @@ struct JournalCommands: CommandWork {
         if payment.attempt?.kind == .refund, let status = row.fields.text("status") {
           row.fields["status"] = .string("refund \(status)")
         }
+        if let dispute = payment.dispute { row.fields["note"] = .string("disputed (\(dispute))") }
         body(row)
       }
     }
@@ -123,6 +125,7 @@ struct JournalCommands: CommandWork {
 
   func export() throws(Fault) -> Int32 {
     try checkFolder()
+    composition.isListing = true
     let journal = try composition.journal()
     var problem: Fault?
     let filter = try filter()
@@ -254,7 +257,8 @@ extension Composition {
   func show(_ verdict: Verdict, _ record: () -> Record) {
     guard output.isTable else { return output.show(record()) }
     output.warnOfZone()
-    let lines = verdict.lines(width: output.width).map { completed($0, for: verdict.subject) }
+    let next = text(verdict.hint, verdict.steps)
+    let lines = verdict.lines(width: output.width, next: next)
     output.put(output.redactor.redact(lines.joined(separator: "\n")) + "\n")
   }
 }

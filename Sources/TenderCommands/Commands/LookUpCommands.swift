@@ -107,9 +107,7 @@ struct LookUpCommands: CommandWork {
     do throws(Fault) {
       if !job.isVouchedFor { try CardNumberGuard.check(id: job.handle) }
       let report = try look(job.handle, asked.wait)
-      if let note = report.note {
-        output.warn(composition.completed(note, for: RecordSubject(report)))
-      }
+      composition.warn(of: report)
       let (shown, exit) = asked.expectation.judge(report, records)
       var record = records.record(shown)
       record.fields["line"] = .integer(job.line)

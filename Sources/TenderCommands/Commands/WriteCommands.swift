@@ -145,6 +145,11 @@ struct WriteCommands: CommandWork {
       let acceptsPart = words.reference == nil || invocation.has(Keys.allowPartial)
       report = report.ended(acceptsPart: acceptsPart)
     }
+    if report.replayed == true, case .makes = invocation.command.work {
+      for option in invocation.given(among: target.module.unrecorded) {
+        output.warn("--\(option.name) had no effect: the payment was made before")
+      }
+    }
     let (shown, exit) = judged(report, expectation)
     composition.show(shown)
     return exit

@@ -58,8 +58,10 @@ final class Composition: Session {
   /// The journal and the usual target, found once. A command that looks up many payments needs them for each.
   private var known: (any Journal)?
   var usual: Target?
-  /// Whether several payments have a reference, for references that were checked.
-  var isShared: [String: Bool] = [:]
+  /// The numbers of providers and envs that have a reference, for references that were checked.
+  var places: [String: Int] = [:]
+  /// Whether the journal is read as a list. Then it must not be asked about one payment.
+  var isListing = false
 
   init(
     _ providers: Providers,
@@ -110,7 +112,7 @@ final class Composition: Session {
       command: invocation.command.name,
       now: clock.now,
       modules: providers.modules,
-      completes: { [unowned self] in completed($0, for: $1) }
+      writes: { [unowned self] in text($0, $1) }
     )
   }
 

@@ -168,10 +168,7 @@ extension Records {
       reason: reason,
       retry: retry,
       now: now,
-      isUsual: modules.first?.name == report.provider,
-      capturesPart: report.payment.flatMap { payment in
-        modules.first { $0.name == payment.provider }?.capturesPart(of: payment)
-      } ?? false
+      traits: modules.first { $0.name == report.provider }?.traits ?? Traits(kinds: [])
     )
   }
 
@@ -184,7 +181,7 @@ extension Records {
     var verdict = verdict(report)
     if report.named != nil || report.payment?.isEarlier == true {
       let whole = self.verdict(payment)
-      verdict.whole = (whole.words, whole.next)
+      verdict.whole = (whole.words, whole.hint, whole.steps)
     }
     return verdict
   }

@@ -5,6 +5,4 @@ struct RecordSubject {
   var provider: ProviderName?
   var env: Env?
   var reference: String?
-  /// Whether it is part of a list. Then the journal must not be asked again while the list is read.
-  var isListed = false
 }

@@ -4,14 +4,12 @@ internal import TenderJournal
 internal import TenderModel
 
 extension RecordSubject {
-  init(_ report: Report, isListed: Bool = false) {
+  init(_ report: Report) {
     (provider, env, reference) = (report.provider, report.env, report.reference?.text)
-    self.isListed = isListed
   }
 
-  init(_ payment: Payment, isListed: Bool = false) {
+  init(_ payment: Payment) {
     (provider, env, reference) = (payment.provider, payment.env, payment.reference.text)
-    self.isListed = isListed
   }
 }
 
@@ -20,13 +18,13 @@ struct Records {
   let command: String
   let now: Int
   var modules: [any ProviderModule] = []
-  /// Completes the commands in a hint about a subject.
-  var completes: (String, RecordSubject) -> String = { text, _ in text }
+  /// Writes a hint and the steps behind it.
+  var writes: (String?, [Next]) -> String? = { Next.text($0, $1) }
 
   /// The record of a payment, mandate or stored method.
   func record(_ report: Report, verdict: Verdict? = nil) -> Record {
-    var fields = members(of: report, RecordSubject(report))
-    add(verdict, RecordSubject(report), to: &fields)
+    var fields = members(of: report)
+    add(verdict, to: &fields)
     fields.add("at", .string(Timestamp.text(now)))
     let kind: Record.Kind =
       switch report.kind {
@@ -38,7 +36,7 @@ struct Records {
   }
 
   /// The members that records of payments and entries of the journal share.
-  private func members(of report: Report, _ subject: RecordSubject) -> JSONObject {
+  private func members(of report: Report) -> JSONObject {
     var fields: JSONObject = [
       "command": .string(command), "provider": .string(report.provider.text),
       "env": .string(report.env.rawValue), "reference": report.reference?.text.json,
@@ -69,7 +67,11 @@ struct Records {
     fields.add("source", report.source?.json)
     fields.add("result", .object(inKeyOrder(report.result, report.provider)))
     if let fault = report.fault {
-      var shown = completed(fault, subject)
+      let verdict = verdict(report)
+      var shown = fault
+      // Advice of an earlier attempt would be about the newest one.
+      let isEarlier = report.payment?.isEarlier == true
+      shown.hint = isEarlier ? nil : writes(verdict.errorHint, verdict.steps)
       if shown.effect == .none, report.isDone { shown.effect = .done }
       fields.add("error", error(shown, report.result, report.provider))
     }
@@ -98,23 +100,19 @@ struct Records {
     ]
   }
 
-  private func completed(_ fault: Fault, _ subject: RecordSubject) -> Fault {
-    var fault = fault
-    fault.hint = fault.hint.map { completes($0, subject) }
-    return fault
-  }
-
   func record(
     _ fault: Fault,
     _ subject: RecordSubject = RecordSubject(),
     id: String? = nil,
     line: Int? = nil
   ) -> Record {
+    var shown = fault
+    shown.hint = writes(fault.hint, fault.next)
     let fields: JSONObject = [
       "command": .string(command), "provider": subject.provider?.text.json,
       "env": subject.env?.rawValue.json, "reference": subject.reference?.json,
       "id": id?.json, "result": fault.result.map { .object(inKeyOrder($0, subject.provider)) },
-      "error": .object(completed(fault, subject).record), "line": line?.json,
+      "error": .object(shown.record), "line": line?.json,
       "at": .string(Timestamp.text(now)),
     ]
     return Record(.error, fields)
@@ -130,8 +128,7 @@ struct Records {
     isExport: Bool = false
   ) -> Record {
     let report = Report.recorded(whole, named: handle ?? whole.reference.text)
-    let subject = RecordSubject(whole, isListed: history == nil)
-    var fields = members(of: report, subject)
+    var fields = members(of: report)
     fields["operations"] = .array(whole.operations.map { .object(Self.object($0)) })
     // It comes with the other times below.
     fields["created_at"] = nil
@@ -141,7 +138,7 @@ struct Records {
     fields.add("updated_at", .string(Timestamp.text(whole.updatedAt)))
     fields.add("history", history.map { .array($0.map { .object(Self.object($0)) }) })
     if isExport { fields.add("stored", .object(PaymentRow.object(whole))) }
-    add(verdict, subject, to: &fields)
+    add(verdict, to: &fields)
     fields.add("at", .string(Timestamp.text(now)))
     return Record(.journalEntry, fields)
   }
@@ -155,10 +152,10 @@ struct Records {
     ]
   }
 
-  private func add(_ verdict: Verdict?, _ subject: RecordSubject, to fields: inout JSONObject) {
+  private func add(_ verdict: Verdict?, to fields: inout JSONObject) {
     guard let verdict else { return }
     fields.add("says", .string(verdict.words))
-    fields.add("next", verdict.next.map { .string(completes($0, subject)) })
+    fields.add("next", writes(verdict.hint, verdict.steps)?.json)
     fields.add("age", .integer(verdict.age))
   }
 

@@ -18,18 +18,27 @@ extension Composition {
 
   func show(_ report: Report) {
     let subject = RecordSubject(report)
-    if let note = report.note { output.warn(completed(note, for: subject)) }
+    let verdict = records.verdict(report)
+    warn(of: report)
     // A table shows it as the next step.
-    if !output.isTable, let step = records.verdict(report).stepOfSuspended {
+    if !output.isTable, report.payment?.isSuspended == true {
       let why = "the acquirer has not processed it, and nothing was charged yet: "
-      output.tell(why + completed(step, for: subject))
+      output.tell(why + (text(verdict.hint, verdict.steps) ?? ""))
     }
     let record = records.record(report)
     guard output.isTable, output.showsAll else { return output.show(record) }
     var shown = record
     // A single operation has the same facts as the payment.
     if report.payment?.operations.count == 1 { shown.fields["operations"] = nil }
-    show(shown, records.verdict(report), subject)
+    show(shown, verdict, subject)
+  }
+
+  /// Prints the note of a report, with the steps that can follow.
+  func warn(of report: Report) {
+    guard let note = report.note else { return }
+    let verdict = records.verdict(report)
+    let advice = [note, verdict.hint].compactMap(\.self).joined(separator: "; ")
+    output.warn(text(advice, verdict.steps) ?? note)
   }
 
   func show(_ payment: Payment, named handle: String, _ history: [HistoryEntry]) {
@@ -40,7 +49,9 @@ extension Composition {
 
   private func show(_ record: Record, _ verdict: Verdict, _ subject: RecordSubject) {
     let line = Printable.text(output.redactor.redact(verdict.words, foreign: true))
-    let next = verdict.next.map { "next: " + Printable.text(completed($0, for: subject)) }
+    let step = text(verdict.hint, verdict.steps)
+    // The warning about an unknown result has it already.
+    let next = verdict.isWarned ? nil : step.map { "next: " + Printable.text($0) }
     // The next command goes to a separate line if one line is too short.
     let isWide = line.count + 3 + (next?.count ?? 0) > output.width
     let words = HelpText.wrapped(line, indent: 0, width: output.width).joined(separator: "\n")
@@ -61,7 +72,9 @@ extension Composition {
       && error?["exit"]?.wholeNumber != Int(Fault.Kind.unexpected.exitStatus)
     let isSaid = line.contains(message.hasSuffix(".") ? String(message.dropLast()) : message)
     if !isSaid, !isExplained { paths.insert("error.message", at: 0) }
-    if isExplained, verdict.next != nil { paths.removeAll { $0 == "error.hint" } }
+    if let step, isExplained || error?["hint"]?.text == step {
+      paths.removeAll { $0 == "error.hint" }
+    }
     if record.fields["replayed"] == true { paths.insert("replayed", at: 0) }
     let own = catalogue.modules.first { $0.name == subject.provider }?.facts ?? []
     // They come after the amounts. Of two facts with one name, the first counts, and these are of all

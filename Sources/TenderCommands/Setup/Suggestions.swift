@@ -2,72 +2,53 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 
-/// Completes the commands in hints, so that each finds the journal and the payment of this command.
+/// Writes suggested steps, so that each command finds the journal and the payment of this one.
 extension Composition {
-  /// Completes the suggested commands in a text.
-  ///
-  /// It replaces `REF` in a provider's hint by the reference. It adds the typed `--state-dir`, `--config` and
-  /// `--profile` to a command that uses files. If several payments have the reference, it adds `--provider`
-  /// and `--env` to one about a payment.
-  func completed(_ text: String, for subject: RecordSubject) -> String {
-    guard text.contains("tender ") else { return text }
-    let text =
-      subject.reference.map { text.replacing(" REF ", with: " \($0.shellOperand) ") } ?? text
-    func typed(_ keys: [Key<String>]) -> String {
-      keys.map { key in
-        invocation.text(key).map { "--\(key.option.name)=\($0.shellQuoted) " } ?? ""
-      }.joined()
-    }
-    let places = typed([Keys.stateDir, Keys.config])
-    let profile = typed([Keys.profile])
-    let choice = choice(subject)
-    let isReadOnly = settings.readOnlyProfile != nil
-    guard isReadOnly || !(places + profile + choice).isEmpty else { return text }
-    var isRefused = false
-    let parts = text.split(separator: "tender ", omittingEmptySubsequences: false)
-    var completed = String(parts[0])
-    for (before, part) in zip(parts, parts.dropFirst()) {
-      let words = part.split { " ;,.)".contains($0) }.prefix(2).map(String.init)
-      let isWhole = before.last.map { $0 == " " || $0 == "(" } ?? true
-      completed += "tender "
-      if isWhole, let command = catalogue.command(words.dropLast()) ?? catalogue.command(words),
-        command.work != .local(.nothing)
-      {
-        let isWrite = isReadOnly && Self.isWrite(command, part)
-        isRefused = isRefused || isWrite
-        completed += places + (isWrite ? "" : profile)
-        let isAboutOne = command.operands.first?.orID == true
-        if isAboutOne, !part.contains("--provider") { completed += choice }
-      }
-      completed += part
-    }
-    return isRefused ? completed + "; this needs a profile that is not read-only" : completed
+  /// Returns a fault whose hint has its steps.
+  func written(_ fault: Fault) -> Fault {
+    var fault = fault
+    (fault.hint, fault.next) = (text(fault.hint, fault.next), [])
+    return fault
   }
 
-  /// Whether a read-only profile refuses a suggested command with this text.
-  private static func isWrite(_ command: Command, _ text: Substring) -> Bool {
-    switch command.work {
-    case .makes, .changes: !text.contains("--dry-run")
-    // Without --finish, a resume only looks.
-    case .local(.changes): command.words.last != "resume" || text.contains("--finish")
-    case .looksUp, .local: false
+  /// Returns a hint and the steps behind it; nil without both.
+  func text(_ hint: String?, _ steps: [Next]) -> String? {
+    let isRefused = settings.readOnlyProfile != nil && steps.contains(where: \.isWrite)
+    return Next.text(hint, steps, options(for:)).map { text in
+      isRefused ? text + "; this needs a profile that is not read-only" : text
     }
   }
 
-  /// The options that select one of several payments with this reference; empty if there is only one.
-  private func choice(_ subject: RecordSubject) -> String {
-    guard let provider = subject.provider, let env = subject.env, let reference = subject.reference
-    else { return "" }
-    if !subject.isListed { learnPlaces(of: reference) }
-    guard isShared[reference] == true else { return "" }
-    return "--provider \(provider.text) --env \(env.rawValue) "
+  /// The options by which the command of a step finds this journal, and its payment where a reference alone does
+  /// not.
+  private func options(for step: Next) -> String {
+    let isRefused = settings.readOnlyProfile != nil && step.isWrite
+    let typed = [Keys.stateDir, Keys.config] + (isRefused ? [] : [Keys.profile])
+    let places = typed.compactMap { key in
+      invocation.text(key).map { "--\(key.option.name)=\($0.shellQuoted) " }
+    }
+    return places.joined() + choice(of: step)
   }
 
-  /// Records whether several payments have a reference. It looks once.
+  private func choice(of step: Next) -> String {
+    guard let place = step.place else { return "" }
+    let (provider, env) = ("--provider \(place.provider) ", "--env \(place.env) ")
+    if step.command.hasPrefix("transact ") {
+      // It makes a payment, so the journal chooses nothing.
+      let usual = (try? settings.env())??.text ?? Env.simulator.rawValue
+      let isUsual = !invocation.has(Keys.env) && usual == place.env
+      return provider + (isUsual ? "" : env)
+    }
+    guard hasJournal else { return "" }
+    if !isListing { learnPlaces(of: place.reference) }
+    return places[place.reference] == 1 ? "" : provider + env
+  }
+
+  /// Counts the providers and envs that have a payment with a reference. It looks once.
   func learnPlaces(of reference: String) {
-    guard hasJournal, isShared[reference] == nil,
+    guard places[reference] == nil,
       let found = try? journal().payments(matching: reference, filter: PaymentFilter())
     else { return }
-    isShared[reference] = Set(found.map { "\($0.provider.text) \($0.env.rawValue)" }).count > 1
+    places[reference] = Set(found.map { "\($0.provider.text) \($0.env.rawValue)" }).count
   }
 }

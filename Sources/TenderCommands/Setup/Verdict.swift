@@ -11,19 +11,39 @@ struct Verdict {
   let retry: Explanation.Retry?
   /// The time of the sentence, in milliseconds since 1970.
   let now: Int
-  /// Whether its provider is the default one.
-  let isUsual: Bool
-  /// Whether a part of the hold can be captured.
-  let capturesPart: Bool
+  /// The abilities of its provider.
+  let traits: Traits
 
-  /// The sentence and the next command of the payment, if the report is about one of its operations.
-  var whole: (words: String, next: String?)?
+  /// Whether each part of the sentence has its age.
+  var isAged = false
 
-  /// The age in seconds.
-  var age: Int { max(0, now - (report.createdAt ?? now)) / 1000 }
+  /// The sentence, hint and steps of the payment, if the report is about one of its operations.
+  var whole: (words: String, hint: String?, steps: [Next])?
 
-  /// The payment as an entry of a list.
-  var subject: RecordSubject { RecordSubject(report, isListed: true) }
+  /// The age of what the sentence says, in seconds.
+  var age: Int { age(since: last?.createdAt ?? report.createdAt) }
+
+  private func age(since time: Int?) -> Int { max(0, now - (time ?? now)) / 1000 }
+
+  /// The operation that made the payment what the sentence says; nil for the attempt.
+  private var last: Operation? {
+    guard report.named == nil, let payment, let state else { return nil }
+    let done = payment.followers.filter { !payment.isAboutRefund($0) && $0.hasEffect }
+    if state.status == .cancelled { return done.last { $0.kind == .void } }
+    if state.status == .refunded { return done.last(where: \.isReversal) }
+    return state.isCaptured ? done.last { $0.kind == .capture } : nil
+  }
+
+  /// The age of a part of the sentence, if the sentence is shown with ages; empty otherwise.
+  private func ago(_ time: Int?) -> String {
+    isAged ? " \(Self.text(ofSeconds: age(since: time))) ago" : ""
+  }
+
+  /// Whether the sentence has parts of several ages.
+  private var hasAges: Bool {
+    let isPart = [.pending, .succeeded, .partiallyRefunded].contains(report.status)
+    return isPart && whole == nil && report.named == nil && !refundWords.isEmpty
+  }
 
   private var payment: Payment? { report.payment }
   private var state: PaymentState? { payment?.state }
@@ -34,7 +54,7 @@ struct Verdict {
   var words: String {
     guard let whole, let payment else { return ownWords }
     let operation = report.named ?? payment.attempt
-    let kind = operation?.isAttempt == true ? "attempt" : operation?.kind.words ?? ""
+    let kind = operation?.isAttempt == true ? "attempt" : operation?.kind.noun ?? ""
     let source = operation?.source == nil ? "" : ", found at the provider"
     return "\(ownWords), \(kind) \(operation?.number ?? 1) of \(payment.reference)\(source); "
       + "\(payment.isEarlier ? "the newest attempt" : "the payment"): \(whole.words)"
@@ -43,6 +63,7 @@ struct Verdict {
   private var ownWords: String {
     if let named = report.named { return words(of: named) }
     if let replay = replayedReversal { return replay }
+    let isReplay = report.replayed == true && report.kind == .payment
     let what =
       switch report.kind {
       case .payment: "payment"
@@ -64,15 +85,19 @@ struct Verdict {
     let cause = report.status == .unknown || isUndone ? nil : reason ?? shownFault?.message
     var why = cause.map { ": \($0)" } ?? ""
     if why.hasSuffix(".") { why.removeLast() }
-    return
-      "\(subject) \(isRefund ? refundStateWords : stateWords)\(why)\(failedRefundWords)\(disputeWords)"
-      + surplusWords
+    let isPaid = [.succeeded, .partiallyRefunded].contains(report.status) && !isRefund
+    let state =
+      isReplay && isPaid
+      ? "already paid \(subject) on \(Self.day(last?.createdAt ?? report.createdAt ?? now))\(refundWords)"
+      : "\(subject) \(isRefund ? refundStateWords : stateWords)"
+    return state + why + failedRefundWords + disputeWords + surplusWords
+      + (isReplay ? "; nothing was sent" : "")
   }
 
   /// The sentence for one operation of a payment, such as `3.00 USD refund declined`.
   private func words(of operation: Operation) -> String {
     let amount = report.amount.map { text($0) + " " } ?? ""
-    let kind = operation.kind.words
+    let kind = operation.kind.noun
     let state =
       switch operation.state.name {
       case .succeeded: operation.kind.done ?? "\(kind) done"
@@ -134,15 +159,20 @@ struct Verdict {
     case .requiresAction: "waiting for the payer"
     case .pending:
       payment?.attempt?.state.name == .prepared
-        ? "recorded, nothing sent" : "pending" + refundWords
+        ? "recorded, nothing sent" : "pending" + paidAgo + refundWords
     case .authorized: "authorized"
     case .succeeded:
       report.kind == .storedMethod
-        ? "stored" : "paid" + refundWords
+        ? "stored" : "paid" + paidAgo + refundWords
     case .declined: "declined"
-    case .cancelled: state?.isCaptured == true ? "paid and voided" : "cancelled"
+    case .cancelled where state?.isCaptured == true:
+      isProcessing ? "voided while it was pending" : "paid and voided"
+    case .cancelled: "cancelled"
+    case .refunded where state.map { $0.voidedParts == $0.refunded } == true:
+      isProcessing ? "voided while it was pending" : "paid and voided"
     case .refunded: "paid and refunded"
-    case .partiallyRefunded: state == nil ? "paid, partly refunded" : "paid" + refundWords
+    case .partiallyRefunded where state == nil: "paid, partly refunded"
+    case .partiallyRefunded: (isProcessing ? "pending" : "paid") + paidAgo + refundWords
     case .returned: returnedWords
     case .expired: "expired"
     case .revoked: "revoked"
@@ -150,6 +180,12 @@ struct Verdict {
     case .unknown: "with an unknown result: money may have moved"
     }
   }
+
+  /// Whether the provider has not finished the charge.
+  private var isProcessing: Bool { payment?.attempt?.state.name == .processing }
+
+  /// The age of the charge, where the rest of the sentence is younger.
+  private var paidAgo: String { hasAges ? ago(last?.createdAt ?? report.createdAt) : "" }
 
   /// The amounts of a payment that the bank took back. Parts that went back to the payer before are named.
   private var returnedWords: String {
@@ -192,7 +228,11 @@ struct Verdict {
   private var refundWords: String {
     guard let state else { return "" }
     var words: [String] = []
-    if state.refunded > 0 { words.append("\(text(state.refunded)) refunded") }
+    let latest = payment?.reversals.last(where: \.hasEffect)
+    for (amount, done) in [
+      (state.refunded - state.voidedParts, "refunded"), (state.voidedParts, "voided"),
+    ] where amount > 0 { words.append("\(text(amount)) \(done)") }
+    if let newest = words.popLast() { words.append(newest + ago(latest?.createdAt)) }
     if state.refunding > 0 {
       words.append(
         state.isUnknown
@@ -201,7 +241,9 @@ struct Verdict {
       )
     }
     guard !words.isEmpty else { return "" }
-    return ", " + words.joined(separator: ", ") + " (\(text(state.leftToRefund)) left)"
+    // An unknown refund may be left to make.
+    let left = state.isUnknown ? "" : " (\(text(state.leftToRefund)) left)"
+    return ", " + words.joined(separator: ", ") + left
   }
 
   /// The last refund, if the provider refused or took it back after its command had ended.
@@ -231,86 +273,64 @@ struct Verdict {
     }.first
   }
 
-  /// The reference or id, quoted for a shell.
-  private var name: String { (report.reference?.text ?? report.id ?? "ID").shellOperand }
+  /// Whether the note of the report has the hint and the steps.
+  var isWarned: Bool { whole == nil && report.note != nil }
 
-  /// The next command, or a step before it; nil if nothing is left to do.
-  var next: String? {
-    if let whole { return whole.next }
+  /// Advice beside the steps; nil without it.
+  var hint: String? {
+    if let whole { return whole.hint }
     if replayedReversal != nil, report.operation?.kind == .refund, let state,
       state.leftToRefund > 0, !state.isUnknown
     {
       return "to refund another amount, add --refund-reference with a new name"
     }
-    guard let payment, let state else {
-      // It was made elsewhere, so only a look-up is possible.
-      return report.status.isFinal ? nil : "\(look)\(provider) \(name) --wait"
+    if report.status == .requiresConfirmation, payment?.isPaidBeside == false,
+      payment.map(traits.capturesPart) == true
+    {
+      return "--amount captures a part"
     }
-    if state.isUnknown {
-      // The note already has it.
-      guard report.note == nil else { return nil }
-      let name = payment.unknownReference
-      return
-        "to look only: tender journal resume \(name); to finish the \(payment.unknownWords) (this may move money): "
-        + "tender journal resume \(name) --finish"
+    if failedRefund != nil { return "to try the refund again: the same refund command" }
+    guard steps.contains(where: \.isSameCommand) else {
+      return payment?.warning ?? (isRefused ? payment?.attempt?.fault?.hint : nil)
     }
-    return switch report.status {
-    case .unknown: "to look only: tender journal resume \(name)"
-    case .requiresConfirmation where payment.seenPaidHint != nil: payment.seenPaidHint
-    case .requiresConfirmation:
-      "to charge it: tender confirm \(name)" + (capturesPart ? "; a part: add --amount" : "")
-    // A barcode is paid in a shop. No command here continues it.
-    case .requiresAction where report.nextAction?.type == "barcode": "\(look) \(name) --wait"
-    case .requiresAction: "to look only: \(look) \(name); to go on: tender confirm \(name)"
-    case .pending where stepOfSuspended != nil: stepOfSuspended
-    case .pending: "\(look) \(name) --wait"
-    case .authorized where payment.kind == .payment: "\(look) \(name) --wait"
-    // An operator undid the payment.
-    case .cancelled where payment.isFollowed: nil
-    case .declined where payment.seenPaidHint != nil: payment.seenPaidHint
-    // Another command would be about the newest attempt.
-    case .declined where payment.isEarlier: nil
-    case .declined, .cancelled, .expired:
-      retry == .no && reason != nil || payment.kind == .mandate && report.status == .cancelled
-        ? nil
-        : "the same \(payment.kind == .storedMethod ? "tokenize" : "transact") command "
-          + (isWithoutEffect ? "again" : "with --new-attempt")
-          + (retry == .other ? " and another card, account or bank" : "")
-    case .failed where payment.attempt?.fault?.retry == .never: payment.attempt?.fault?.hint
-    case .failed where !isWithoutEffect || retry == .no: nil
-    case .failed: "the same command" + (retry == .corrected ? ", once it is corrected" : " again")
-    case .succeeded where state.refunding > 0: "\(look) \(name) --wait"
-    case .succeeded where failedRefund != nil, .partiallyRefunded where failedRefund != nil:
-      "to try the refund again: the same refund command"
-    case .authorized, .succeeded, .refunded, .partiallyRefunded, .returned, .revoked: nil
+    return switch retry {
+    case .other: "another card, account or bank may be accepted"
+    case .corrected: "correct the order first"
+    default: payment?.warning
     }
   }
 
-  /// The next step for a suspended payment, which is not looked at and must be ended; nil for any other.
-  var stepOfSuspended: String? {
-    guard report.status == .pending, payment?.attempt?.approved == 0 else { return nil }
-    return "ask the acquirer; to void it: tender cancel \(name)"
+  /// Advice beside the steps of an error.
+  var errorHint: String? { payment?.warning ?? report.fault?.hint ?? hint }
+
+  /// The steps that can follow; none if nothing is left to do.
+  var steps: [Next] {
+    if let whole { return whole.steps }
+    let steps = report.next(traits)
+    return isRefused || retry == .no && reason != nil ? steps.filter { !$0.isSameCommand } : steps
   }
 
-  /// The option for a provider other than the default one.
-  private var provider: String { isUsual ? "" : " --provider \(report.provider.text)" }
-
-  private var look: String {
-    report.kind == .mandate ? "tender mandate-status" : "tender payment-status"
+  /// Whether the same command would be refused again.
+  private var isRefused: Bool {
+    report.status == .failed && (retry == .no || payment?.attempt?.fault?.retry == .never)
   }
 
   /// Three or more lines of text of at most a width. Words stay whole. A command stays on one line, so that it
   /// can be pasted.
-  func lines(width: Int) -> [String] {
+  func lines(width: Int, next: String?) -> [String] {
     let name = Printable.text(report.reference?.text ?? report.id ?? "")
     var place = [report.provider.text, report.env.rawValue]
     if let lastFour = report.lastFour { place.append("…\(Printable.text(lastFour))") }
     if let customer { place.append(Printable.text(customer)) }
     if let id = report.id { place.append(Printable.text(id)) }
     // The age stays together.
-    let ago = "· \(Self.text(ofSeconds: age)) ago".replacing(" ", with: "\u{a0}")
+    let ago = " · \(Self.text(ofSeconds: age)) ago"
+    var aged = self
+    aged.isAged = hasAges
+    let hasAge = report.createdAt != nil && !hasAges
     var lines = HelpText.wrapped(
-      "\(name)  \(Printable.text(words))" + (report.createdAt == nil ? "" : " " + ago),
+      "\(name)  \(Printable.text(aged.words))"
+        + (hasAge ? ago.replacing(" ", with: "\u{a0}") : ""),
       indent: 0,
       hang: 4,
       width: width
@@ -343,20 +363,12 @@ extension JSONObject {
   }
 }
 
-extension Payment {
-  /// Whether a capture, void, refund or revocation of its attempt succeeded.
-  var isFollowed: Bool { followers.contains { $0.state.name == .succeeded } }
-}
-
 extension Report {
   /// The time of the payment in milliseconds since 1970; nil if unknown.
   var createdAt: Int? { named?.createdAt ?? payment?.createdAt ?? madeAt }
 }
 
 extension Operation.Kind {
-  /// Its name in a sentence.
-  var words: String { rawValue.replacing("_", with: " ") }
-
   /// The word for its success; nil for none.
   fileprivate var done: String? {
     switch self {

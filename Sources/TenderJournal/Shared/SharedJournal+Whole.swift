@@ -296,8 +296,7 @@ extension Fault {
       "journal_forgot",
       "the journal in \(place) lacks what this machine wrote there on "
         + "\(Timestamp.text(Timestamp.clamped(time))): it was put back to an earlier time",
-      "put the newest copy back, or look the missing payments up at the provider; then: "
-        + "tender journal accept --reason TEXT"
-    )
+      "put the newest copy back, or look the missing payments up at the provider"
+    ).then([.accept])
   }
 }

@@ -90,9 +90,8 @@ struct SaleOrderBuilder {
     guard isPaid, let receipt = payment.receipt, receipt.text("type") == "purchase" else {
       throw .conflict(
         "not_refundable",
-        "there is nothing to refund: \(payment.sentence)",
-        "see: tender journal show \(payment.shellReference)"
-      )
+        "there is nothing to refund: \(payment.sentence)"
+      ).then(payment.next(.show))
     }
     return (receipt, payment.reference)
   }
