@@ -118,10 +118,12 @@ extension SQLiteJournal {
     of payment: Int? = nil,
     _ conflict: Statement = ""
   ) throws(Fault) {
-    let (column, value): (String, Statement) = payment.map { ("payment, ", "\($0), ") } ?? ("", "")
-    let columns = column + values.columns.names.list()
-    try run(
-      "INSERT INTO \(sql: table) (\(sql: columns)) VALUES (\(value)\(values: values))\(conflict)"
+    let columns = (payment == nil ? [] : ["payment"]) + values.columns.names
+    let owner: [Database.Value] = payment.map { [Database.Value.integer($0)] } ?? []
+    let marks = columns.map { _ in "?" }.list()
+    try database.query(
+      "INSERT INTO \(table) (\(columns.list())) VALUES (\(marks))\(conflict.sql)",
+      owner + values.values + conflict.values
     )
   }
 

@@ -40,7 +40,11 @@ package struct Statement: ExpressibleByStringInterpolation, StringInterpolationP
 
   static func += (one: inout Statement, other: Statement) { one.parts += other.parts }
 
-  package mutating func appendLiteral(_ text: String) { parts.append(.text(text)) }
+  package mutating func appendLiteral(_ text: String) {
+    if !text.isEmpty { parts.append(.text(text)) }
+  }
+
+  var isEmpty: Bool { parts.isEmpty }
 
   /// Adds SQL text of this program unchanged.
   package mutating func appendInterpolation(sql text: some CustomStringConvertible) {

@@ -4,25 +4,38 @@ import TenderSystem
 
 /// A payment as the database has it.
 package struct Stored {
+  /// The columns of an operation, and its preparation as stored.
+  struct Operation {
+    let sequence: Int
+    var row: Row
+    var preparation: String?
+  }
+
   var row: Row
-  /// The columns of its operations, and their preparations as stored, by sequence.
-  var operations: [Int: Row] = [:]
-  var prepared: [Int: String] = [:]
+  /// Its operations by sequence. There are few, and a dictionary costs a run thousands of instructions.
+  var operations: [Operation] = []
   /// Its search terms; nil if it was read.
   var terms: Set<String>?
   /// When this process wrote it, by the clock's uptime; nil if it was read.
   var writtenAt: Int?
 
+  subscript(sequence: Int) -> Operation? {
+    // Nearly always, they are all there.
+    if operations.indices.contains(sequence - 1), operations[sequence - 1].sequence == sequence {
+      return operations[sequence - 1]
+    }
+    return operations.first { $0.sequence == sequence }
+  }
+
   /// Returns the payment with its preparations as stored, or as `unseal` gives them. Those without a key stay sealed.
   func payment(
-    _ unseal: (String) -> Operation.Preparation? = { .init(stored: $0) }
+    _ unseal: (String) -> TenderEngine.Operation.Preparation? = { .init(stored: $0) }
   ) throws(Fault) -> Payment {
-    let rows = operations.sorted { $0.key < $1.key }.map(\.value)
-    let payment = try PaymentRow.payment(row, rows)
-    guard !prepared.isEmpty else { return payment }
+    let payment = try PaymentRow.payment(row, operations.map { $0.row })
+    guard operations.contains(where: { $0.preparation != nil }) else { return payment }
     return payment.with(
       payment.operations.map { operation in
-        guard let text = prepared[operation.sequence] else { return operation }
+        guard let text = self[operation.sequence]?.preparation else { return operation }
         var operation = operation
         operation.preparation = unseal(text)
         operation.isSealed = operation.preparation == nil
@@ -80,8 +93,12 @@ struct Selection: Sendable {
       guard let row = Row(operation, read: Array(values.dropFirst(count).dropLast())),
         let sequence = row.number("sequence")
       else { continue }
-      all[all.count - 1].operations[sequence] = row
-      all[all.count - 1].prepared[sequence] = values.last?.text
+      all[all.count - 1].operations.append(
+        .init(sequence: sequence, row: row, preparation: values.last?.text)
+      )
+    }
+    for index in all.indices where all[index].operations.count > 1 {
+      all[index].operations.sort { $0.sequence < $1.sequence }
     }
     return all
   }

@@ -54,9 +54,12 @@ extension TableJournal {
   private static func search(named name: String, _ filter: PaymentFilter) -> Search {
     let forms = Reference.forms(of: name)
     let terms = forms.flatMap { [SearchTerm.id($0), SearchTerm.refund($0)] }
+    // Few payments have a name, so `PaymentFilter.lets` tests their columns.
+    var rest = PaymentFilter()
+    (rest.by, rest.unneededBefore) = (filter.by, filter.unneededBefore)
     return Search([
-      payments(" AND a.reference IN (\(each: forms))", filter),
-      byTerms("t.text IN (\(each: terms))", filter),
+      payments(" AND a.reference IN (\(each: forms))", rest),
+      byTerms("t.text IN (\(each: terms))", rest),
     ])
   }
 
@@ -74,19 +77,23 @@ extension TableJournal {
     // Reading both indexes completely is cheaper than reading the rows. An id longer than the indexed part is
     // compared in the operation.
     let parts = handle.split(separator: "*", omittingEmptySubsequences: false).map(String.init)
-    let terms: Statement = """
-      t.text >= \(term) AND t.text < \(lastTerm) AND (
-        \(dialect.matches("t.text", [term] + parts.dropFirst()))
-        OR length(t.text) >= \(sql: SearchTerm.longestID) AND EXISTS (
-          SELECT 1 FROM \(sql: schema)operation o
-          WHERE o.payment = t.payment AND \(dialect.matches("o.id", parts))
-        )
+    let references: Statement = """
+       AND a.row IN (
+        SELECT b.row FROM \(sql: schema)payment b WHERE \(dialect.matches("b.reference", parts))
       )
       """
-    let references: Statement = """
-       AND a.row IN (SELECT row FROM \(sql: schema)payment WHERE \(dialect.matches("reference", parts)))
+    let ids: Statement = "t.text >= \(term) AND t.text < \(lastTerm)"
+    let longer: Statement = """
+      \(ids) AND length(t.text) >= \(sql: SearchTerm.longestID) AND EXISTS (
+        SELECT 1 FROM \(sql: schema)operation o
+        WHERE o.payment = t.payment AND \(dialect.matches("o.id", parts))
+      )
       """
-    return Search([payments(references, filter), byTerms(terms, filter)])
+    let shorter = dialect.matches("t.text", [term] + parts.dropFirst())
+    return Search([
+      payments(references, filter), byTerms("\(ids) AND \(shorter)", filter),
+      byTerms(longer, filter),
+    ])
   }
 
   private static func payments(_ test: Statement, _ filter: PaymentFilter) -> Statement {
@@ -105,6 +112,7 @@ extension TableJournal {
   /// In SQLite, a cross join begins with its first table.
   private static func ofTerms(_ test: Statement, _ filter: PaymentFilter) -> Statement {
     let tests = columns(filter)
+    guard !tests.isEmpty else { return "\(sql: schema)term t WHERE \(test)" }
     return """
       \(sql: schema)term t CROSS JOIN \(sql: schema)payment a
       WHERE a.row = t.payment AND (\(test))\(tests)

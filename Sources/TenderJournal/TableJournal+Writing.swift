@@ -20,7 +20,7 @@ extension TableJournal {
     var operations: [Int: Row] = [:]
     for operation in raised.operations
     where payment.changed.contains(operation.sequence)
-      || before?.operations[operation.sequence] == nil
+      || before?[operation.sequence] == nil
     {
       operations[operation.sequence] = OperationRow.values(operation)
     }
@@ -56,7 +56,7 @@ extension TableJournal {
     var changes: [Change] = []
     var new: [Row] = []
     for (sequence, values) in write.operations.sorted(by: { $0.key < $1.key }) {
-      guard let before = write.before?.operations[sequence] else {
+      guard let before = write.before?[sequence]?.row else {
         new.append(values)
         continue
       }
@@ -133,7 +133,7 @@ extension TableJournal {
     var claims = Write.Claims()
     guard payment.env != .simulator || isOutside else { return claims }
     for operation in payment.operations where changed.contains(operation.sequence) {
-      let earlier = before?.operations[operation.sequence]?.text("id")
+      let earlier = before?[operation.sequence]?.row.text("id")
       guard let id = operation.id, let thing = operation.thing else {
         if operation.id == nil, let earlier { claims.gone.append(earlier) }
         continue
@@ -164,7 +164,7 @@ extension TableJournal {
     var gone: [Int] = []
     for sequence in sequences {
       guard let operation = payment[sequence] else { continue }
-      let had = before?.prepared[sequence]
+      let had = before?[sequence]?.preparation
       let known = had.flatMap(opened)
       if let preparation = operation.preparation {
         if known != preparation { new[sequence] = try sealed(preparation) }

@@ -57,9 +57,13 @@ package struct Write {
   func stored(at uptime: Int = 0) -> Stored {
     var stored = before ?? Stored(row: values)
     (stored.row, stored.writtenAt, stored.terms) = (values, uptime, terms)
-    stored.operations.merge(operations) { $1 }
-    for sequence in unprepared { stored.prepared[sequence] = nil }
-    stored.prepared.merge(prepared) { $1 }
+    stored.operations = payment.operations.compactMap { operation in
+      let (sequence, old) = (operation.sequence, before?[operation.sequence])
+      guard let row = operations[sequence] ?? old?.row else { return nil }
+      let isGone = unprepared.contains(sequence)
+      let preparation = prepared[sequence] ?? (isGone ? nil : old?.preparation)
+      return .init(sequence: sequence, row: row, preparation: preparation)
+    }
     return stored
   }
 }

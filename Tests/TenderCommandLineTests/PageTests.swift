@@ -14,7 +14,9 @@ import Testing
   @Test func `embeds every text file beside the code`() throws {
     let root = Project.path("Sources")
     let files = FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? []
-    let texts = files.filter { $0.hasSuffix(".txt") || $0.hasSuffix(".graphql") }
+    let texts = files.filter { file in
+      [".txt", ".graphql", ".sql"].contains(where: file.hasSuffix)
+    }
     let scripts = ["_tender", "tender.bash", "tender.fish"].map { "../completions/" + $0 }
     #expect(Set(EmbeddedText.all.map(\.path)) == Set(texts + scripts))
     for (path, text) in EmbeddedText.all {

@@ -78,7 +78,7 @@ extension SharedJournal {
     var payment = stored.with(
       stored.operations.map { operation in
         guard let sent = operation.state.sent, let made = sent.moment, made.boot != moment.boot,
-          let age = found.operations[operation.sequence]?.number("age")
+          let age = found[operation.sequence]?.row.number("age")
         else { return operation }
         // Another machine's clock is not used: the age is by the server's clock.
         let milliseconds = max(0, moment.milliseconds - max(0, age))

@@ -89,11 +89,11 @@ extension SharedJournal {
     let redacted = payment.redacted(by: redactor)
     return PaymentRow.values(redacted).isAlike(written.row, but: ["updated", "version"])
       && payment.changed.allSatisfy { sequence in
-        guard let before = written.operations[sequence], let operation = redacted[sequence],
+        guard let before = written[sequence], let operation = redacted[sequence],
           operation.state == .prepared
         else { return false }
-        return OperationRow.values(operation).isAlike(before, but: ["updated", "result"])
-          && written.prepared[sequence].flatMap(opened) == operation.preparation
+        return OperationRow.values(operation).isAlike(before.row, but: ["updated", "result"])
+          && before.preparation.flatMap(opened) == operation.preparation
       }
   }
 
