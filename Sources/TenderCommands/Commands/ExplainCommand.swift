@@ -95,7 +95,9 @@ struct ExplainCommand: CommandWork {
     let places = try invocation.places()
     let journal = try composition.journal()
     let payments = try journal.payments(matching: handle, filter: places)
-    if !payments.isEmpty, let copy = journal.copyWarning { output.warn(copy.message) }
+    if !payments.isEmpty, let loss = try journal.loss(), loss.isCopy {
+      output.warn(loss.fault.message)
+    }
     var explained: Set<Explanation> = []
     for payment in payments {
       composition.show(inWords: payment, named: handle)
