@@ -93,10 +93,13 @@ test prove generate: export TENDER_QUICK_BUILD = 1
 test: setup-test
 	swift build $(TESTED) --build-tests
 ifeq ($(OS),Linux)
-	@# A waiting test blocks a thread, and a program has one thread for each core: two programs wait less.
-	@Tests/run.sh "$(CURDIR)/.build/tested/release/tenderPackageTests.xctest" --filter '^TenderBinaryTests\.' & \
+	@# A waiting test blocks a thread, and a program has one thread for each core: two programs wait less. The records
+	@# that the program printed are held against its published schemas afterwards.
+	@records=$$(mktemp -d) && trap 'rm -rf "$$records"' EXIT && export TENDER_RECORDS="$$records"; \
+	  Tests/run.sh "$(CURDIR)/.build/tested/release/tenderPackageTests.xctest" --filter '^TenderBinaryTests\.' & \
 	  Tests/run.sh "$(CURDIR)/.build/tested/release/tenderPackageTests.xctest" --skip '^TenderBinaryTests\.'; \
-	  rest=$$?; wait $$! && exit $$rest
+	  rest=$$?; wait $$! && [ $$rest = 0 ] && \
+	  python3 Tests/Judges/records.py .build/tested/release/tender "$$records"
 else
 	swift test $(TESTED) --skip-build --disable-xctest
 endif

@@ -20,12 +20,21 @@ struct GraphQL {
   /// Queries fields, and once more without those that the server reports as unknown.
   ///
   /// A server with an older schema refuses the whole document for one unknown field. `document` builds the
-  /// query from the fields' text. Queries cannot move money.
-  func ask(_ fields: [String], _ document: (String) -> String) throws(Fault) -> JSONObject {
+  /// query `name` from the fields' text. Queries cannot move money.
+  ///
+  /// Throws a fault with the cause `refused` if the server does not know the query.
+  func ask(
+    _ name: String,
+    _ fields: [String],
+    _ document: (String) -> String
+  ) throws(Fault) -> JSONObject {
     var fields = fields
     for _ in 0..<3 {
       let answer = try send(document(fields.joined(separator: " ")))
       let unknown = Self.unknownFields(answer)
+      guard !unknown.contains(name) else {
+        throw .unreadable("it does not know the query \(name)", cause: .refused)
+      }
       let left = fields.filter { field in
         TransactionFields.needed.contains(field) || !unknown.contains(TransactionFields.name(field))
       }
@@ -207,7 +216,7 @@ struct GraphQL {
 
   /// Returns the service fee in cents that Pay Theory adds if the payer pays the fee.
   func serviceFee(amount: Int, method: String) throws(Fault) -> Int {
-    let data = try ask(["fee"]) { fields in
+    let data = try ask("serviceFee", ["fee"]) { fields in
       "query { serviceFee(merchant_uid: \(merchantUID.literal), amount: \(amount), "
         + "payment_method_id: \(method.literal)) { \(fields) } }"
     }
@@ -219,9 +228,10 @@ struct GraphQL {
 
   /// Returns a cash barcode by its id; nil if there is none.
   func barcode(_ id: String) throws(Fault) -> JSONObject? {
-    let data = try ask([
+    let members = [
       "barcode_id", "amount", "fees", "barcode_url", "expiration_date", "merchant_uid", "reference",
-    ]) { fields in
+    ]
+    let data = try ask("barcode", members) { fields in
       "query { barcode(merchant_uid: \(merchantUID.literal), barcode_id: \(id.literal)) "
         + "{ \(fields) } }"
     }
@@ -236,7 +246,7 @@ struct GraphQL {
     limit: Int
   ) throws(Fault) -> (found: [JSONObject], total: Int?) {
     let order = key.map { ", sort_list: [{direction: DESC, key: \($0.literal)}]" } ?? ""
-    let data = try ask(fields) { fields in
+    let data = try ask(name, fields) { fields in
       "query { \(name)(limit: \(limit), query: {query_list: \(Condition.list(conditions))\(order)}) "
         + "{ items { \(fields) } total_row_count } }"
     }

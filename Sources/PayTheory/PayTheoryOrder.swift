@@ -35,6 +35,8 @@ package struct PaymentOrder: PlacedOrder {
   package var reference: Reference
   package var amount: Money
   package var fee: Money?
+  /// The largest fee that is accepted where Pay Theory computes it; nil for the exact `fee`.
+  package var maxFee: Money?
   package var feeMode = FeeMode.merchant
   package var instrument: Instrument?
   /// The id of a stored method that is charged instead of an instrument.

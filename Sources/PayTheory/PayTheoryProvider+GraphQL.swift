@@ -30,7 +30,8 @@ extension PayTheoryProvider {
   ) throws(Fault) -> Int? {
     guard order.feeMode == .service else { return nil }
     let fee = try graphQL.serviceFee(amount: order.amount.minorUnits, method: method)
-    guard order.fee.map({ $0.minorUnits == fee }) ?? true else {
+    let isMeant = order.fee.map { $0.minorUnits == fee } ?? true
+    guard isMeant, fee <= order.maxFee?.minorUnits ?? .max else {
       throw .otherFee(Money(minorUnits: fee, currency: order.amount.currency))
     }
     return fee
@@ -235,7 +236,7 @@ extension Fault {
     .usage(
       "fee_differs",
       "Pay Theory's service fee for this payment is \(fee.text); nothing was sent",
-      "leave --fee out, or pass --fee \(fee.decimalText)"
+      "leave --fee and --max-fee out, or pass --fee \(fee.decimalText)"
     )
   }
 

@@ -204,7 +204,7 @@ extension PayTheoryProvider {
     do throws(Fault) {
       found = try graphQL.authorizations(key, value)
     } catch {
-      // Only some processors have authorizations.
+      // Only some processors have authorizations, and older servers have no query for them.
       guard error.cause == .refused else { throw error }
       return nil
     }

@@ -8,7 +8,9 @@ extension PayTheoryProvider {
   /// Prepares a payment, and transfers it unless it is a hold.
   func transact(_ order: PaymentOrder, _ progress: Progress) throws(Fault) -> Outcome {
     guard order.instrument != nil else { throw .noFields("transact") }
-    let isTwoStep = context.configuration.twoStep || order.stopsAtConfirmation
+    // In one step, the fee is known only after the charge.
+    let isTwoStep =
+      context.configuration.twoStep || order.stopsAtConfirmation || order.maxFee != nil
     let (conversation, requests) = try begin(progress)
     progress.enter("preparing")
     let answer = try conversation.ask(
@@ -148,7 +150,8 @@ extension PayTheoryProvider {
     let isExact = order.feeMode == .merchant || order.fee != nil
     let expected = ordered + (order.fee?.minorUnits ?? 0)
     let amount = prepared.amount
-    let fits = isExact ? amount == expected : amount.map { $0 >= ordered } ?? false
+    let most = order.maxFee.map { ordered + $0.minorUnits } ?? .max
+    let fits = isExact ? amount == expected : amount.map { (ordered...most).contains($0) } ?? false
     guard !fits || !isSameMode || currency != order.amount.currency.code else { return }
     let said = amount.map { amount in
       Currency(code: currency).map { Money(minorUnits: amount, currency: $0).text }
@@ -161,7 +164,8 @@ extension PayTheoryProvider {
       "Pay Theory prepared \(said ?? "no amount in \(currency)") (\(mode)) where "
         + "\(wanted) (\(order.feeMode.rawValue)) was ordered",
       hint: order.feeMode == .service
-        ? "the fee is another: learn it with --hold, then pass --fee" : "nothing was charged"
+        ? "the fee is another; nothing was charged. --max-fee accepts it up to an amount"
+        : "nothing was charged"
     )
   }
 
@@ -171,7 +175,7 @@ extension PayTheoryProvider {
       .conflict,
       code: "no_auth",
       "the journal no longer has what \(progress.payment.reference.quotedForMessage) was prepared with",
-      result: nothingHeld
+      result: Self.nothingHeld
     )
   }
 

@@ -47,7 +47,8 @@ package struct PayTheoryProvider: Provider {
 
   package func isID(_ handle: String) -> Bool { handle.hasPrefix("pt-") }
 
-  package var nothingHeld: JSONObject {
+  /// The documented answer to a capture where nothing is held.
+  package static var nothingHeld: JSONObject {
     ["type": "NO_AUTH: There is no authorization to capture"]
   }
 
@@ -253,16 +254,19 @@ extension PayTheoryProvider {
 
   private func checkFee(_ order: PaymentOrder) throws(Fault) {
     guard order.feeMode == .service else {
-      guard order.fee == nil else {
-        let hint = "leave --fee out, or add --fee-mode service_fee"
-        throw .badOptions("--fee needs --fee-mode service_fee", hint: hint)
+      guard order.fee == nil, order.maxFee == nil else {
+        let name = order.fee == nil ? "--max-fee" : "--fee"
+        let hint = "leave \(name) out, or add --fee-mode service_fee"
+        throw .badOptions("\(name) needs --fee-mode service_fee", hint: hint)
       }
       return
     }
-    guard order.fee != nil || order.stopsAtConfirmation || order.storedMethod != nil else {
+    guard order.fee == nil || order.maxFee == nil else { throw .exclusive("--fee and --max-fee") }
+    let isNamed = order.fee != nil || order.maxFee != nil
+    guard isNamed || order.stopsAtConfirmation || order.storedMethod != nil else {
       throw .badOptions(
-        "--fee-mode service_fee needs --fee, unless --hold or --token is given",
-        hint: "with --hold or --token the fee is read from Pay Theory"
+        "--fee-mode service_fee needs --max-fee or --fee, unless --hold or --token is given",
+        hint: "--max-fee takes the fee that Pay Theory computes, up to that amount"
       )
     }
   }

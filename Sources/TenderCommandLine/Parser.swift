@@ -81,7 +81,7 @@ package struct Parser {
         throw .usage(
           "unknown_option",
           "--\(name) cannot be used with \(command.name)",
-          "see: tender help \(command.name)"
+          hint(for: name, command)
         )
       }
       // Arguments are read before the command is known. Another option of this name may be repeatable.
@@ -101,6 +101,21 @@ package struct Parser {
     try invocation.checkStandardInput()
     return invocation
   }
+
+  /// The next step after an option that a command does not have. `--all` means one of two things.
+  private static func hint(for name: String, _ command: Command) -> String {
+    guard name == Keys.all.option.name, command.options.contains(where: { $0 === fields })
+    else { return "see: tender help \(command.name)" }
+    let other =
+      switch command.work {
+      case .changes(.refund): "to refund all that is left: --\(Keys.rest.option.name)"
+      case .changes: "for the whole amount, leave --amount out"
+      case .makes, .looksUp, .local: "for every payment: tender journal list --\(name)"
+      }
+    return "to show every field: --\(fields.name); \(other)"
+  }
+
+  private static let fields = Keys.allFields.option
 
   private static func checkOperands(_ operands: [String], _ command: Command) throws(Fault) {
     let definitions = command.operands
@@ -238,7 +253,14 @@ extension Fault {
     _ catalogue: Catalogue
   ) -> Fault {
     let command = (1...2).lazy.compactMap { catalogue.command(Array(operands.prefix($0))) }.first
-    let names = (command?.options ?? catalogue.options).map { "--" + $0.name }
+    // An option of a command that does not exist leads to the command.
+    if command == nil, let first = operands.first {
+      return catalogue.groups.contains(first)
+        ? unknownWord(first, operands.dropFirst().first, catalogue)
+        : unknownCommand(first, catalogue)
+    }
+    let options = (command?.options ?? catalogue.options).filter(\.isProposed)
+    let names = options.map { "--" + $0.name }
     let page = "see: tender help" + (command.map { " " + $0.name } ?? "")
     let nearest = Suggestion.nearest(to: typed, among: names).map { "did you mean \($0)? " } ?? ""
     return usage("unknown_option", "unknown option \(typed.quotedForMessage)", nearest + page)

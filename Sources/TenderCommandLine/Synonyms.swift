@@ -9,10 +9,12 @@ package enum Synonyms {
     refund REF: refunds give-back reimburse
     confirm REF: capture complete approve execute
     cancel REF: void reverse revoke undo abort
-    payment-status ID: status lookup look-up get show retrieve check query
+    payment-status ID: status lookup look-up get show retrieve check query dispute disputes chargeback
+    payment-status ID --wait: listen watch webhook webhooks poll tail
     mandate-status ID: mandate mandates
     find: search grep where which
     journal list: list ls history log logs transactions
+    journal show REF --receipt: receipt receipts print
     journal resume: resume recover retry
     tokenize: token vault store save
     config show: configure settings profile profiles whoami
@@ -20,6 +22,7 @@ package enum Synonyms {
     simulator serve: serve server mock simulate
     explain CODE: error errors code codes
     completion SHELL: completions
+    help TOPIC: man manual docs topics
     """
     .split(separator: "\n").map { line in
       let sides = line.split(separator: ": ")

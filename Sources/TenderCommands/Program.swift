@@ -30,13 +30,24 @@ package struct Program {
     var reads = false
     var now = 0
     var patience: Console.Patience?
+    var hasBegun = false
     do throws(Fault) {
       if let garbled { throw .garbled(garbled, arguments[garbled - 1]) }
       switch try Parser(catalogue).parse(arguments) {
       case .help(let words, let invocation):
         // Help must work with an unreadable configuration.
         let provider = try? Settings(invocation, environment, providers.modules).provider()
-        let text = try HelpText(catalogue, for: provider?.text).text(for: words)
+        let help = HelpText(catalogue, for: provider?.text)
+        // Only a program that asks for them gets records. Help in a pipe is read by a person.
+        if let format = invocation.format, format.hasPrefix("json") {
+          let time = SystemClock(interruption: NeverInterrupted()).now
+          let records = Records(command: "help", now: time)
+          let lines = try help.records(for: words).map { kind, fields in
+            RecordLine.text(records.record(kind, fields)) + "\n"
+          }
+          return put(lines.joined(), isJSON: true)
+        }
+        let text = try help.text(for: words)
         return Pager.show(text, environment) ? 0 : put(text)
       case .version(let invocation):
         if let output = invocation?[Keys.output], ["raw", "csv"].contains(output) {
@@ -63,9 +74,13 @@ package struct Program {
           patience = composition.output.patience
           composition.shared.keepTime()
         }
-        return try work(composition)
+        let limit = try invocation.value(Keys.deadline)
+        hasBegun = true
+        return try work(composition, within: limit)
       }
     } catch {
+      // A batch that is refused here cannot write its report.
+      if !hasBegun { JUnitFile.removeStale(namedIn: arguments) }
       if now == 0 { now = SystemClock(interruption: NeverInterrupted()).now }
       let record = Records(command: command, now: now).record(error, subject)
       Output.fail(
@@ -85,17 +100,23 @@ package struct Program {
   ///
   /// If its time limit stopped it, the exit status shows that. A fault about a missing payment names the
   /// searched journal, since its folder may be wrong.
-  private static func work(_ composition: Composition) throws(Fault) -> Int32 {
+  private static func work(
+    _ composition: Composition,
+    within limit: Int?
+  ) throws(Fault) -> Int32 {
     let signals = composition.signals
-    if let limit = try composition.invocation.value(Keys.deadline) { signals.expire(after: limit) }
+    if let limit { signals.expire(after: limit) }
+    defer {
+      for (_, sentence) in composition.unusedFaults { composition.output.warn(sentence) }
+    }
     do throws(Fault) {
       let exit = try Action.run(composition)
-      composition.warnOfUnusedFaults()
       let isStopped = exit == Fault.Kind.interrupted.exitStatus && signals.hasExpired
       return isStopped ? Fault.Kind.pending.exitStatus : exit
     } catch {
       var fault = error.atDeadline(signals)
-      if fault.kind == .notFound, fault.result == nil, composition.hasJournal,
+      if fault.kind == .notFound, fault.result == nil || fault.cause == .nothingHeld,
+        composition.hasJournal,
         let place = try? composition.journalWords(), !fault.message.contains(place)
       {
         fault.hint = (fault.hint.map { $0 + "; " } ?? "") + "searched \(place)"

@@ -12,6 +12,8 @@ extension Engine {
     let looksFirst: Bool
     /// The ids of payments with the same reference that a person accepted (`--despite-payment`).
     let despitePayments: Set<String>
+    /// The largest amounts that move without a typed confirmation, in minor units (`max_amount` of a profile).
+    let maxAmounts: [Currency: Int]
 
     package init(
       newAttempt: Bool = false,
@@ -19,11 +21,13 @@ extension Engine {
       namesProvider: Bool = false,
       isLookedUp: Bool = false,
       looksFirst: Bool = false,
-      despitePayments: Set<String> = []
+      despitePayments: Set<String> = [],
+      maxAmounts: [Currency: Int] = [:]
     ) {
       (self.newAttempt, self.idempotencyKey) = (newAttempt, idempotencyKey)
       (self.namesProvider, self.isLookedUp) = (namesProvider, isLookedUp)
       (self.looksFirst, self.despitePayments) = (looksFirst, despitePayments)
+      self.maxAmounts = maxAmounts
     }
   }
 }
@@ -40,6 +44,8 @@ package struct CheckedOrder: Sendable {
   /// Why the order cannot be sent, such as missing credentials. A result that is in the journal is shown
   /// anyway.
   package let lack: Fault?
+  /// The largest amounts that move without a typed confirmation; none once it was typed.
+  private(set) var maxAmounts: [Currency: Int]
   /// Whether the process that works on the payment was asked to stop.
   var isUnderWay = false
   /// The operation of an order that begins a payment, once `execute` has made it.
@@ -59,6 +65,20 @@ package struct CheckedOrder: Sendable {
 
   /// The order that the provider gets at the first send; nil if the journal alone has all the data.
   var sent: Order? { order.placed == nil ? order.reversal.map(Order.refund) : order }
+
+  init(
+    order: Order,
+    payment: Payment?,
+    handle: String,
+    options: Engine.Options,
+    lack: Fault?
+  ) {
+    (self.order, self.payment, self.handle) = (order, payment, handle)
+    (self.options, self.lack, maxAmounts) = (options, lack, options.maxAmounts)
+  }
+
+  /// Records that a person agreed to an amount above the largest one, or that nothing will be sent.
+  package mutating func approveAmount() { maxAmounts = [:] }
 
   /// Records that a person agreed to a second refund without a name.
   package mutating func approveFurther() {

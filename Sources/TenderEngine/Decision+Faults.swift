@@ -1,5 +1,19 @@
 package import TenderModel
 
+extension Fault {
+  /// An amount above the largest one of the profile.
+  static func aboveLimit(_ amount: Money, _ most: Int) -> Fault {
+    Fault(
+      .refused,
+      code: "amount_not_confirmed",
+      cause: .aboveLimit,
+      "\(amount.text) is above max_amount of the profile "
+        + "(\(Money(minorUnits: most, currency: amount.currency).text)); nothing was sent",
+      hint: "check the amount; at a terminal the same command asks, and a typed yes sends it"
+    )
+  }
+}
+
 /// Faults for refused commands. Each message is true of the payment's money.
 extension Payment {
   private var name: String { reference.quotedForMessage }
@@ -214,6 +228,24 @@ extension Payment {
     )
   }
 
+  /// The refunds and voids that this journal sent, and that count. One that is only recorded was never sent,
+  /// because its process died.
+  var reversalsMadeHere: [Operation] {
+    reversals.filter { $0.source == nil && $0.isAlive && $0.state != .prepared }
+  }
+
+  /// Refuses a cancel of a payment that has a refund. The cancel would not stop the refund.
+  var refundNotStopped: Fault {
+    let done = reversalsMadeHere.map(text(of:)).joined(separator: " and of ")
+    var fault = conflict(
+      code: "refund_not_stopped",
+      "a refund cannot be stopped: \(name) already has a refund of \(done); nothing was sent",
+      next: next(.refund(nil, name: nil))
+    )
+    fault.cause = .tooLateToCancel
+    return fault
+  }
+
   /// Returns the reason why no money of the payment may go back to the payer; nil if it may.
   func reversalForbidden(_ request: RefundRequest) -> Fault? {
     if state.returned > 0 { return nothingToRefund }
@@ -255,8 +287,7 @@ extension Payment {
   /// Refuses a refund or cancel beside a refund that this journal did not make, with the sums of both.
   private func refundedElsewhere(_ elsewhere: [Operation]) -> Fault {
     let others = elsewhere.reduce(0) { $0 + $1.effectiveAmount }
-    let own = reversals.filter { $0.source == nil && $0.isAlive && $0.state != .prepared }
-      .reduce(0) { $0 + $1.effectiveAmount }
+    let own = reversalsMadeHere.reduce(0) { $0 + $1.effectiveAmount }
     let names = elsewhere.map(\.handle)
     let back = elsewhere.allSatisfy { $0.kind == .void } ? "voided" : "refunded"
     var fault = conflict(

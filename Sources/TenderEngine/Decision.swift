@@ -23,6 +23,25 @@ enum Decision: Sendable {
   case refuse(Fault)
 }
 
+// MARK: The largest amount
+
+extension Decision {
+  /// Refuses an operation that moves more than the profile allows. A replay moves nothing, and a lost request
+  /// was allowed before.
+  func within(_ most: [Currency: Int], of payment: Payment?, _ order: Order) -> Decision {
+    guard case .run(let draft) = self, let amount = draft.amount,
+      let currency = payment?.currency ?? order.placed?.currency,
+      let most = most[currency], amount > most,
+      draft.takesMoney || draft.isReversal && payment?.state.isCaptured == true
+    else { return self }
+    return .refuse(.aboveLimit(Money(minorUnits: amount, currency: currency), most))
+  }
+}
+
+extension Operation {
+  fileprivate var takesMoney: Bool { [.authorize, .charge, .capture, .payout].contains(kind) }
+}
+
 // MARK: An order
 
 extension Decision {
@@ -216,7 +235,12 @@ extension Decision {
     // An attempt that is a refund: the money went to the payer.
     if attempt.kind == .refund { return void(attempt.effectiveAmount) }
     guard traits.cancelsCaptured else { return .refuse(payment.tooLateToCancel) }
-    return refund(request, of: payment, traits, at: now)
+    let decision = refund(request, of: payment, traits, at: now)
+    // A person who wants to stop a refund types this. It would refund the rest too.
+    if case .run = decision, request.amount == nil, !payment.reversalsMadeHere.isEmpty {
+      return .refuse(payment.refundNotStopped)
+    }
+    return decision
   }
 }
 
@@ -236,11 +260,7 @@ extension Decision {
     if let asked = request.amount?.currency, let paid = payment.currency, asked != paid {
       return .refuse(payment.wasPaid(in: paid))
     }
-    // A refund that is only recorded was never sent, because its process died.
-    let alive = payment.reversals.filter {
-      $0.isAlive && $0.state != .prepared && $0.source == nil
-    }
-    let named = alive.last {
+    let named = payment.reversalsMadeHere.last {
       $0.name == request.name?.text && ($0.name != nil || request.isSame(as: $0))
     }
     if let named {

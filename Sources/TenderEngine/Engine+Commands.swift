@@ -102,8 +102,13 @@ extension Engine {
     return attempt.kind == .refund && !attempt.isAlive
   }
 
-  /// Decides about an order. If an operation would run, it must be one that the provider supports.
+  /// Decides about an order. If an operation would run, it must be one that the provider supports, and of an
+  /// amount that needs no further confirmation.
   func decision(on checked: CheckedOrder, _ payment: Payment?) throws(Fault) -> Decision {
+    try supported(checked, payment).within(checked.maxAmounts, of: payment, checked.order)
+  }
+
+  private func supported(_ checked: CheckedOrder, _ payment: Payment?) throws(Fault) -> Decision {
     let refund = payment?.cardRefund(named: checked.handle)
     // The stop came before anything was sent, or the stopped run undid the sale itself.
     if checked.isUnderWay, let refund, [.cancelled, .failed].contains(refund.state.name) {

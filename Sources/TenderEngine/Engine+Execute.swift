@@ -38,7 +38,7 @@ extension Engine {
         {
           return Report(payment, payment.attempt, replayed: false)
         }
-        if fault.cause == .nothingHeld { fault.result = provider.nothingHeld }
+        if fault.cause == .nothingHeld { fault.result = type(of: provider).nothingHeld }
         throw payment.map { completed(fault, for: $0, checked.order) } ?? fault
       case (_, nil): throw try unknown(key.reference.text)
       case (.replay(let sequence), let known?):

@@ -65,8 +65,11 @@ extension Engine {
       let reference = report.reference ?? Reference(stored: id)
       report.steps = Payment(elsewhere: key(reference)).next(.adopt(id))
     } else {
+      // A payment of another program has no reference that could be charged again.
+      let risk =
+        report.reference == nil ? "." : ": transact with that --reference would charge it again."
       report.note =
-        "this journal does not have \(name): transact with that --reference would charge it again. "
+        "this journal does not have \(name)\(risk) "
         + (provider.traits.hasPayerFlow
           ? "Cancel or refund it by its id"
           : "Change it with the journal that made it (--state-dir, TENDER_JOURNAL)")

@@ -55,8 +55,9 @@ package protocol Journal: Sendable {
   /// `isRefused` is false if all requests go to the simulator in this process. Then it is only a warning. What a
   /// copy lacks can be looked up before it is accepted.
   func loss() throws(Fault) -> JournalLoss?
-  /// Records that requests go to real or served providers, which remember them if the journal is lost.
-  func reachesOutside()
+  /// Records that requests go to real or served providers, which remember them if the journal is lost. `env`
+  /// says whether they move money.
+  func reachesOutside(_ env: Env)
   /// Returns a keyed hash of each member that this journal does not store as typed, by name.
   ///
   /// `instrument` is the text that identifies a card or account.

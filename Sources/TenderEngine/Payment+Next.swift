@@ -122,7 +122,9 @@ extension Payment {
     case .confirm: "confirm \(name)" + (state.status == .failed ? " --retry" : "")
     case .void: "cancel \(name)"
     case .refund(let amount, let further):
-      "refund \(name)" + (amount.map { " " + options(forMinorUnits: $0) } ?? "")
+      "refund \(name)"
+        + (amount.map { " " + options(forMinorUnits: $0) }
+          ?? (state.leftToRefund < state.captured ? " --rest" : ""))
         + (further.map { " " + $0.shellOption("refund-reference") } ?? "")
     case .finish, .undo: "journal resume \(unknownReference) --finish"
     case .again: "the same \(kind == .storedMethod ? "tokenize" : "transact") command"

@@ -20,7 +20,7 @@ package protocol Provider: Sendable {
   /// Whether a handle that is not in the journal has the form of this provider's ids.
   func isID(_ handle: String) -> Bool
   /// The provider's documented answer to a capture of nothing.
-  var nothingHeld: JSONObject { get }
+  static var nothingHeld: JSONObject { get }
 
   /// Checks, before anything is opened or sent, that an order has the credentials and addresses that it
   /// needs. Nil means a look-up.

@@ -88,8 +88,8 @@ package struct Report: Sendable, Priced {
       fault = end.fault
       // A hold that was released has no result.
       let isReleased =
-        end.kind == .void && !state.isCaptured && end.result["state"] == nil
-        && end.result["status"] == nil
+        end.kind == .void && !state.isCaptured
+        && ["state", "status", "error"].allSatisfy { end.result[$0] == nil }
       if isReleased, payment.kind == .payment { result = [:] }
     }
     if status.end == .cancelled, fault == nil {

@@ -16,8 +16,8 @@ package final class HighWaterMark {
     var link = "-"
     /// Milliseconds since 1970.
     var time = 0
-    /// Whether any request went elsewhere than to the simulator of this folder.
-    var isOutside: Bool
+    /// Whether any payment was made that no simulator made. A folder without one may be removed.
+    var isReal: Bool
   }
 
   private static let magic = "tender-mark-1"
@@ -71,7 +71,7 @@ package final class HighWaterMark {
       line: line,
       link: String(parts[3]),
       time: time,
-      isOutside: parts[5] == "1"
+      isReal: parts[5] == "1"
     )
   }
 
@@ -99,16 +99,16 @@ package final class HighWaterMark {
     if !anew, let there = PlainFile.read(file, Self.size, at: 0).flatMap(self.position),
       there.journal == position.journal
     {
-      next.isOutside = there.isOutside || position.isOutside
-      guard isBehind(there) || there.isOutside != next.isOutside else { return }
+      next.isReal = there.isReal || position.isReal
+      guard isBehind(there) || there.isReal != next.isReal else { return }
       if !isBehind(there), there.line > next.line {
         next = there
-        next.isOutside = true
+        next.isReal = true
       }
     }
     var parts: [Substring] = [
       Self.magic[...], next.journal[...], "\(next.line)", next.link[...], "\(next.time)",
-      next.isOutside ? "1" : "0",
+      next.isReal ? "1" : "0",
     ]
     parts.append(Self.sum(parts)[...])
     var line = Array(parts.map(String.init).joined(separator: " ").utf8)

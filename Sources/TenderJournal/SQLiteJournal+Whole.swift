@@ -15,7 +15,7 @@ extension SQLiteJournal {
       line: line,
       link: last[1].text ?? "-",
       time: last[2].integer ?? 0,
-      isOutside: isOutside
+      isReal: isReal
     )
   }
 
@@ -34,8 +34,7 @@ extension SQLiteJournal {
   func compareWithMark(isNew: Bool, opening: Int32?) throws(Fault) {
     name = try value(.name).text ?? ""
     guard let marked = mark?.read(), try !reaches(marked) else { return }
-    // The data of a simulator in this folder was deleted with the folder.
-    if isNew, !marked.isOutside, !Environment.exists(folder + "/simulator.db") {
+    if isNew, !Self.isLoss(of: marked, in: folder) {
       mark?.raise(to: try head() ?? nothing, anew: true)
       return
     }
@@ -53,6 +52,20 @@ extension SQLiteJournal {
       || HighWaterMark(of: folder, in: markFolder).read() != nil
   }
 
+  /// Returns whether a folder has no journal and lost none: one with only simulated payments may be removed.
+  package static func isVacant(_ folder: String, markFolder: String? = nil) -> Bool {
+    guard !Environment.exists(folder + "/journal.db") else { return false }
+    return HighWaterMark(of: folder, in: markFolder).read().map { !isLoss(of: $0, in: folder) }
+      ?? true
+  }
+
+  /// Whether a folder without the journal of a mark lost payments. One with simulated payments lost none if it was
+  /// removed as a whole: then the files beside the journal are gone too.
+  private static func isLoss(of marked: HighWaterMark.Position, in folder: String) -> Bool {
+    marked.isReal
+      || ["simulator.db", "journal.key"].contains { Environment.exists("\(folder)/\($0)") }
+  }
+
   /// The reason why there can be no mark; nil if there can. Without a mark, the loss of the whole folder is
   /// not noticed.
   package var markProblem: String? {
@@ -63,7 +76,7 @@ extension SQLiteJournal {
   }
 
   private var nothing: HighWaterMark.Position {
-    HighWaterMark.Position(journal: name, isOutside: false)
+    HighWaterMark.Position(journal: name, isReal: false)
   }
 
   /// Returns whether the history has the line of a mark.

@@ -20,6 +20,8 @@ package final class SQLiteJournal: TableJournal, @unchecked Sendable {
   /// The opened database file. Another file at its path is another journal.
   let file: PlainFile.Identity?
   package private(set) var isOutside = false
+  /// Whether it has payments that no simulator made. A loss of these is always noticed.
+  private(set) var isReal = false
   /// The file of the last locks.
   private(set) var lockFile: PlainFile.Identity?
   /// The payment that this journal wrote last, so that it is not read again.
@@ -112,7 +114,10 @@ package final class SQLiteJournal: TableJournal, @unchecked Sendable {
   }
 
   /// Records that requests go elsewhere than to the simulator of this folder from now on.
-  package func reachesOutside() { isOutside = true }
+  package func reachesOutside(_ env: Env) {
+    isOutside = true
+    isReal = isReal || env != .simulator
+  }
 
   /// The empty file that marks an unfinished erasure. It is created before the change that needs it.
   var unfinished: String { folder + "/journal.erase" }

@@ -6,6 +6,7 @@ package struct Explanation: Sendable, Hashable {
     case failureReason = "failure reason"
     case processorCode = "processor code"
     case responseCode = "response code"
+    case returnCode = "return code"
     case exit = "exit status"
     case rejection
   }

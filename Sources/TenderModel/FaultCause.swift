@@ -1,6 +1,8 @@
 extension Fault {
   /// The cause of a fault, where the program decides something by it. Codes and messages are for users.
   package enum Cause: Sendable {
+    /// The amount is above `max_amount` of the profile, and no person confirmed it.
+    case aboveLimit
     /// The acquirer declined a completion or cancellation advice.
     case adviceDeclined
     /// Another command changed the same attempt first.

@@ -6,7 +6,7 @@ package struct Record: Sendable, Hashable {
     case journalEntry = "journal_entry"
     case batchSummary = "batch_summary"
     case total, check, capability, explanation, setting, scenario, request, server, book, exchange,
-      version, schema, note
+      version, schema, note, command, topic
   }
 
   package let kind: Kind

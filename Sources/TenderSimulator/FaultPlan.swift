@@ -34,9 +34,13 @@ package final class FaultPlan {
   private var early: (point: String, strike: Strike, struck: [String])?
   /// The faults that have struck anything in this process.
   private var used: Set<String> = []
+  /// The faults whose count earlier requests or commands have used up.
+  private var spent: Set<String> = []
 
-  /// The faults that were asked for and have struck nothing.
-  var unused: [String] { faults.map(\.text).filter { !used.contains($0) } }
+  /// The faults that were asked for and have struck nothing, and whether their count was used up before.
+  var unused: [(text: String, isSpent: Bool)] {
+    faults.map(\.text).filter { !used.contains($0) }.map { ($0, spent.contains($0)) }
+  }
 
   init(_ world: SimulatorWorld, _ ledger: Ledger) {
     options = world.options
@@ -87,7 +91,11 @@ package final class FaultPlan {
     for fault in faults where fault.fits(point, request) {
       // A fault that comes too late for this request does not count.
       guard fault.value != nil || strike.what == nil else { continue }
-      guard fault.about.map({ isAbout($0, content) }) ?? true, strikes(fault) else { continue }
+      guard fault.about.map({ isAbout($0, content) }) ?? true else { continue }
+      guard strikes(fault) else {
+        spent.insert(fault.text)
+        continue
+      }
       struck.append(fault.text)
       used.insert(fault.text)
       switch fault.what {

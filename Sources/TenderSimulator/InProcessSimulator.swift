@@ -36,8 +36,8 @@ package final class InProcessSimulator: @unchecked Sendable {
     (world.clock as? SimulatedClock)?.startAhead(by: try ledger.ahead())
   }
 
-  /// The faults that were asked for and have struck nothing.
-  package var unusedFaults: [String] { parts.faults.unused }
+  /// The faults that were asked for and have struck nothing, and whether their count was used up before.
+  package var unusedFaults: [(text: String, isSpent: Bool)] { parts.faults.unused }
 
   /// Stores the time by which pauses have moved the clock. The next command continues from there.
   package func keepTime() throws(Fault) {

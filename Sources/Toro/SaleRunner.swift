@@ -64,6 +64,7 @@ final class SaleRunner {
 
   /// Performs actions until the session ends. Throws a fault of kind `device` if the connection breaks.
   private func play() throws(Fault) -> ReaderSession.End {
+    progress.enter(state.rawValue)
     var pending = session.receive(.begin)
     while true {
       guard !pending.isEmpty else {

@@ -27,7 +27,8 @@ package struct ToroProvider: Provider {
     recovery: { operation, _ in operation.isAttempt || operation.link != nil ? .undo : .sameKey() }
   )
 
-  package var nothingHeld: JSONObject { ["state": "ready"] }
+  /// The documented answer to a capture where nothing is held.
+  package static var nothingHeld: JSONObject { ["state": "ready"] }
 
   package func isID(_ handle: String) -> Bool { false }
 
@@ -193,6 +194,8 @@ extension ToroProvider {
       throw .usage("bad_options", "--no-capture cannot be used with --type refund", "leave it out")
     }
     guard let receipt = order.original else {
+      // In the check of a batch, an earlier line makes the sale.
+      guard order.originalReference == nil else { return }
       throw .usage(
         "missing_option",
         "--type refund needs --original or --original-file",
@@ -228,6 +231,8 @@ extension ToroProvider {
     guard !order.isRefund else { return }
     let options = context.options
     guard options.signatureMatches == nil, !context.attendant.canCompare else { return }
+    // Without credentials, no sale would get as far as a signature.
+    try checkCredentials()
     throw Fault(
       .refused,
       code: "signature_not_asked",

@@ -324,7 +324,8 @@ extension Resource {
     var outcome = base
     // The operation has no id.
     outcome.id = nil
-    outcome.result = statusResult
+    outcome.result =
+      shownStatus == .cancelled ? Fault.userCanceled(self).result ?? [:] : statusResult
     return outcome
   }
 

@@ -35,7 +35,8 @@ package struct TrueLayerProvider: Provider {
     return payment.merchant == merchant || payment.merchant == anyone || merchant == anyone
   }
 
-  package var nothingHeld: JSONObject { ["error": "generic"] }
+  /// The documented answer to a capture where nothing is held.
+  package static var nothingHeld: JSONObject { ["error": "generic"] }
 
   package func isID(_ handle: String) -> Bool { ResourceID.isUUID(handle) }
 

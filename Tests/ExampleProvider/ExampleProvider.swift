@@ -32,7 +32,7 @@ struct ExampleProvider: JSONProvider {
 
   var name: ProviderName { Self.name }
   var merchant: String { "example-merchant" }
-  var nothingHeld: JSONObject { ["state": "none"] }
+  static var nothingHeld: JSONObject { ["state": "none"] }
   static let traits = Traits(
     kinds: [.charge, .authorize, .capture, .void],
     takesKeys: true,

@@ -30,7 +30,7 @@ class Everything:
 def main():
     text = open(sys.argv[1], encoding="utf-8").read()
     for field in sys.argv[2:]:
-        text = re.sub(r"\b%s: \S+ " % re.escape(field), "", text)
+        text = re.sub(r"\b%s(\([^)]*\))?: \S+\s" % re.escape(field), "", text)
     text += "\nschema { query: Query mutation: Mutation }\n"
     schema = build_ast_schema(parse(text))
     for name in ("AWSJSON", "AWSDateTime", "AWSDate"):

@@ -121,6 +121,30 @@ struct SchemaTests {
     #expect(report.result["transaction"]?["transaction_id"] != nil)
   }
 
+  /// Without its query, an older server has no authorizations, and a look-up goes on without them.
+  @Test(arguments: ["pt-acme-paytheorylab-000000000001", "ORDER-1", "auth_1"])
+  func `looks up without authorizations where an older server does not know them`(
+    _ handle: String
+  ) throws {
+    let world = try World()
+    let nothing: JSONObject = ["transactions": ["items": [], "total_row_count": 0]]
+    let older = try SchemaServer(without: "authorizations", answering: nothing)
+    let fault = #expect(throws: Fault.self) {
+      try engine(world, older).lookUp(handle, known: nil)
+    }
+    #expect(fault?.kind == .notFound, "\(String(describing: fault)) \(older.refusals)")
+    #expect(older.refusals.contains { $0.contains("authorizations") })
+    let found = try SchemaServer(without: "authorizations", answering: Self.found)
+    let report = try engine(world, found).lookUp("pt-acme-paytheorylab-000000000001", known: nil)
+    #expect(report.status == .succeeded)
+    // A server that does not know transactions has not said that there are none.
+    let none = try SchemaServer(without: "transactions", answering: nothing)
+    let unclear = #expect(throws: Fault.self) {
+      try engine(world, none).lookUp(handle, known: nil)
+    }
+    #expect(unclear?.exitStatus == 11)
+  }
+
   @Test(arguments: [nil, "avs_status"] as [String?])
   func `charges a stored method with one document, on either schema`(_ missing: String?) throws {
     let world = try World()

@@ -71,6 +71,13 @@ import Testing
     (#""env":"prod""#, "profiles.a.env is none of simulator, sandbox, live"),
     (#""mode":"careful""#, "profiles.a.mode is neither read-only nor read-write"),
     (#""look_first":"no""#, "profiles.a.look_first is neither true nor false"),
+    (#""max_amount":"500""#, "profiles.a.max_amount is no object"),
+    (#""max_amount":{"usd":"5"}"#, "profiles.a.max_amount.usd is no ISO 4217 code in capitals"),
+    (#""max_amount":{"XXX":"5"}"#, "profiles.a.max_amount.XXX is no ISO 4217 code in capitals"),
+    (#""max_amount":{"USD":5}"#, "profiles.a.max_amount.USD is not text"),
+    (#""max_amount":{"USD":"5,00"}"#, "profiles.a.max_amount.USD '5,00' is not an amount"),
+    (#""max_amount":{"USD":"-1"}"#, "profiles.a.max_amount.USD '-1' is not an amount"),
+    (#""max_amount":{"JPY":"5.5"}"#, "profiles.a.max_amount.JPY '5.5' has more digits"),
     (#""output":"xml""#, "profiles.a.output is none of auto, table, jsonl, json"),
   ]
 

@@ -248,6 +248,81 @@ import Testing
     return names
   }
 
+  /// The names and enumerated values in Pay Theory's published schema that a look-up asks for.
+  private static func payTheoryWords() throws -> Set<String> {
+    let asked = try Project.text("Sources/PayTheory/Transactions.swift")
+    let fields = asked.split(separator: "static let shape").last?.prefix(
+      before: "static let needed"
+    )
+    let names = Set((fields ?? "").split { !($0.isLetter || $0 == "_") }.map(String.init))
+    let schema = try Project.text("Tests/PayTheoryTests/Schema/graphql-2026.graphql")
+    var enumerations: [String: [String]] = [:]
+    var types: [String: Set<String>] = [:]
+    for line in schema.split(separator: "\n") {
+      let words = line.split { " {}:!()[],".contains($0) }.map(String.init)
+      if line.hasPrefix("enum ") { enumerations[words[1]] = Array(words.dropFirst(2)) }
+      guard
+        line.hasPrefix("type Transaction ") || line.hasPrefix("type Authorization ")
+          || line.hasPrefix("type AchReturnDetails ") || line.hasPrefix("type RefundReason ")
+          || line.hasPrefix("type PaymentMethodToken ") || line.hasPrefix("type Barcode ")
+      else { continue }
+      for (name, type) in zip(words, words.dropFirst()) where names.contains(name) {
+        types[name, default: []].insert(type)
+      }
+    }
+    var found = Set(types.keys)
+    for type in types.values.joined() { found.formUnion(enumerations[type] ?? []) }
+    return found
+  }
+
+  /// The statuses, reasons and next actions in TrueLayer's published document.
+  private static func trueLayerWords() throws -> Set<String> {
+    let text = try Project.text("Tests/TrueLayerTests/Schema/payments-api-v3.json")
+    let schemas = JSONReader.read(text)?["components"]?["schemas"]?.object?.members ?? []
+    var found: Set<String> = []
+    func walk(_ value: JSON, _ names: Set<String>) {
+      for member in value.object?.members ?? [] {
+        if names.contains(member.key) {
+          found.formUnion((member.value["enum"]?.array ?? []).compactMap(\.text))
+        }
+        walk(member.value, names)
+      }
+      for item in value.array ?? [] { walk(item, names) }
+    }
+    for schema in schemas {
+      let name = schema.key
+      if name.hasPrefix("Payment") || name.hasPrefix("Mandate") || name.hasPrefix("Refund") {
+        walk(schema.value, ["status", "failure_stage", "failure_reason", "reversal_reason"])
+      }
+      let isShown = name.hasPrefix("PaymentDestination") && name.hasSuffix("Response")
+      if name.hasPrefix("ActionSpec") || isShown { walk(schema.value, ["type"]) }
+    }
+    return found
+  }
+
+  @Test func `knows the words of the published schemas`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pages = try binary.run("explain", "--list", "--json").records
+    let known = pages.flatMap { page in
+      [page.text("code") ?? "", page.text("provider_error") ?? ""].flatMap { code in
+        [code, code.split(separator: ".").last.map(String.init) ?? ""]
+      }
+    }
+    let (payTheory, trueLayer) = (try Self.payTheoryWords(), try Self.trueLayerWords())
+    #expect(payTheory.count > 50 && trueLayer.count > 20)
+    #expect(payTheory.subtracting(known) == [])
+    #expect(trueLayer.subtracting(known) == [])
+    // Nacha's reasons of a return.
+    let reasons = (1...39).map { "R" + String(100 + $0).dropFirst() }
+    #expect(Set(reasons).subtracting(known) == [])
+    for word in ["R01", "INQUIRY", "dispute_status", "return_code", "CUSTOM_FEE", "corrected"] {
+      let page = try binary.run("explain", word, "--json")
+      #expect(page.status == 0, "\(word)")
+      #expect(page.records.first?.text("meaning")?.isEmpty == false)
+    }
+  }
+
   @Test func `knows every word that a record can hold`() throws {
     let binary = try Binary()
     defer { binary.remove() }
@@ -300,8 +375,10 @@ import Testing
   @Test func `help and the manual have the same words`() throws {
     let binary = try Binary()
     defer { binary.remove() }
-    let help = try ["paytheory", "toro", "truelayer"].map { try binary.run("help", $0).output }
-      .joined()
+    let help = try ["paytheory-words", "toro", "truelayer"].map {
+      try binary.run("help", $0).output
+    }
+    .joined()
     for word in ["PT_CONFIRMATION", "body.first_six", "attempt_failed", "receipt.authCode"] {
       #expect(help.contains("  \(word): "))
       #expect(try binary.run("explain", word, "--json").status == 0)

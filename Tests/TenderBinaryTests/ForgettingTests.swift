@@ -161,13 +161,11 @@ import Testing
   }
 
   @Test func `a state folder that is removed while a payment runs sells nothing twice`() throws {
-    let shop = try Shop()
+    // The provider delays the answer by a second.
+    let shop = try Shop(serving: ["--sim-fault", "part2:latency=2s"], isSandbox: true)
     let state = shop.binary.home.appending(path: ".local/state/tender")
     #expect(try shop.binary.run(Self.pay + ["FIRST"]).status == 0)
-    // The provider delays the answer by a second.
-    let (process, output, errors) = try shop.binary.start(
-      Self.pay + ["A", "--sim-fault", "part2:latency=2s", "--events"]
-    )
+    let (process, output, errors) = try shop.binary.start(Self.pay + ["A", "--events"])
     #expect(output.read(until: #""state":"sent""#).contains(#""state":"sent""#))
     try FileManager.default.removeItem(at: state)
     _ = output.fileHandleForReading.readDataToEndOfFile()
@@ -180,9 +178,32 @@ import Testing
     #expect(try LedgerAudit.charges(path: shop.books, reference: "A") == 1)
   }
 
+  /// As `help promises` says. The provider is a simulator in another process, or in this one.
+  @Test func `a folder with only simulated payments can be removed`() throws {
+    let shop = try Shop()
+    let alone = try Binary()
+    defer { alone.remove() }
+    for (index, binary) in [shop.binary, alone].enumerated() {
+      let state = binary.home.appending(path: ".local/state/tender")
+      for round in 1...3 {
+        let paid = try binary.run(Self.pay + ["R\(index)\(round)"])
+        #expect(paid.status == 0, "\(paid.errors)")
+        #expect(try binary.run("refund", "R\(index)\(round)", "--json").status == 0)
+        try FileManager.default.removeItem(at: state)
+        let empty = try binary.run("journal", "list", "--json")
+        #expect(empty.status == 0 && empty.records.isEmpty, "\(empty.errors)")
+      }
+    }
+    // One payment at a provider's test host is enough to keep it.
+    let other = try Shop(isSandbox: true)
+    #expect(try other.binary.run(Self.pay + ["S"]).status == 0)
+    try FileManager.default.removeItem(at: other.binary.home.appending(path: ".local/state/tender"))
+    #expect(Self.code(try other.binary.run(Self.pay + ["S"])) == "journal_forgot")
+  }
+
   /// That a lost journal does not have a payment says nothing about it.
   @Test func `no command calls a payment of a lost journal missing`() throws {
-    let shop = try Shop()
+    let shop = try Shop(isSandbox: true)
     #expect(try shop.binary.run(Self.pay + ["A"]).status == 0)
     let state = shop.binary.home.appending(path: ".local/state/tender")
     try FileManager.default.removeItem(at: state)

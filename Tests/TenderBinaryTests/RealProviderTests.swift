@@ -216,7 +216,7 @@ import Testing
       "--sim-scenario",
       "card:chip_signature",
       "--no-input",
-      "--all",
+      "--all-fields",
       "-o",
       "table"
     )

@@ -14,7 +14,7 @@ import Testing
   private static let story: [(name: String, words: [String])] = [
     ("start", []), ("transact-paid", card + ["10.50", "--reference", "ORDER-1"]),
     ("transact-replayed", card + ["10.50", "--reference", "ORDER-1"]),
-    ("transact-all", card + ["10.50", "--reference", "ORDER-1", "--all"]),
+    ("transact-all", card + ["10.50", "--reference", "ORDER-1", "--all-fields"]),
     ("transact-declined", card + ["1.93", "--reference", "ORDER-2"]),
     ("transact-held", card + ["5", "--reference", "ORDER-3", "--confirmation"]),
     ("confirm", ["confirm", "ORDER-3"]), ("cancel", ["cancel", "ORDER-3"]),

@@ -8,15 +8,27 @@ final class Shop {
   let process: Process
   var binary: Binary
 
-  init(program: String = "tender") throws {
+  /// Starts a server with these arguments. With `isSandbox`, the program pays there as with a provider's test hosts,
+  /// so that its journal may not be lost.
+  init(
+    program: String = "tender",
+    serving arguments: [String] = [],
+    isSandbox: Bool = false
+  ) throws {
     var server = try Binary()
     server.program = program
     self.server = server
-    let (process, output, _) = try server.start(["simulator", "serve", "--json"])
+    let (process, output, _) = try server.start(["simulator", "serve", "--json"] + arguments)
     self.process = process
     binary = try Binary()
     binary.program = program
-    for (name, value) in try Served.addresses(output) { binary.variables[name] = value }
+    if isSandbox {
+      binary.variables = Served.variables(output).filter { $0.key.hasPrefix("TENDER_") }
+      binary.variables["TENDER_ENV"] = "sandbox"
+      binary.variables["TENDER_PROVIDER"] = "paytheory"
+    } else {
+      for (name, value) in try Served.addresses(output) { binary.variables[name] = value }
+    }
   }
 
   deinit {

@@ -39,7 +39,7 @@ struct TillStory {
     )
     #expect(result.status == exit, "\(result.errors)")
     let events = result.records.filter { $0.text("record") == "event" }
-    #expect(events.compactMap { $0.text("state") } == states, "\(reference)")
+    #expect(events.compactMap { $0.text("state") } == ["ready"] + states, "\(reference)")
     let record = result.records.last ?? [:]
     #expect(record.text("status") == status)
     #expect(record["result"]?["state"]?.text == states.last)

@@ -72,9 +72,13 @@ import Testing
       #expect(part.record["result"]?["reversal"]?["is_void"] == false)
     }
     #expect(try LedgerAudit.refunded(path: path, reference: "A") == 400)
-    // Without an amount, it refunds the whole rest.
+    // Without an amount, it would refund the whole rest, and does not stop the refund.
+    let stopping = try binary.run("cancel", "A", "--json")
+    #expect(stopping.status == 6)
+    #expect(stopping.errorRecord["error"]?["code"] == "refund_not_stopped")
+    #expect(try LedgerAudit.refunded(path: path, reference: "A") == 400)
     for replayed in [false, true] {
-      let rest = try binary.run("cancel", "A", "--json")
+      let rest = try binary.run("refund", "A", "--rest", "--json")
       #expect(rest.status == 0)
       #expect(rest.record.text("status") == "refunded")
       #expect(rest.record["replayed"]?.truth == replayed)

@@ -43,8 +43,12 @@ extension ManPage {
     ("mode", "read-only refuses every write; read-write is the default"),
     ("output", "auto, table or jsonl"),
     ("timeout", "how long one request may take, such as 30s"),
+    (
+      "max_amount",
+      "the largest amount of each currency that moves without a typed confirmation, such as {\"USD\": \"500.00\"}"
+    ),
     ("look_first", "false: no look-up of a typed reference before its first charge"),
-    ("late_window", "for how long after a request its effect may still appear, such as 60s"),
+    ("late_window", "for how long after a request its effect may still appear: see above"),
     ("mark_dir", "the folder of the mark that tells a journal from its copies"),
     ("_comment", "anything; it is not read"),
   ]

@@ -269,7 +269,7 @@ import Testing
   @Test(arguments: [
     ("find", "show every match"), ("journal list", "show every payment"),
     ("journal resume", "every payment with an unknown operation"),
-    ("transact", "every field of the record"),
+    ("transact", "--all-fields"), ("payment-status", "--all-fields"),
   ])
   func `says what --all does for a command`(_ command: String, _ meaning: String) throws {
     let text = try HelpText(catalogue).text(for: command.split(separator: " ").map(String.init))
@@ -307,18 +307,34 @@ import Testing
     let names = catalogue.commands.map(\.name)
     var seen = Set<String>()
     for (command, typed) in Synonyms.words {
-      let words = command.split(separator: " ").filter { $0.lowercased() == $0 }
-      #expect(names.contains(words.joined(separator: " ")), "\(command)")
+      let words = command.split(separator: " ").map(String.init)
+      let options = words.filter { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
+      let name = words.filter { $0.lowercased() == $0 && !$0.hasPrefix("--") }
+      let found = try #require(catalogue.command(name), "\(command)")
+      #expect(names.contains(found.name) && Set(options).isSubset(of: found.optionNames))
       for word in typed {
         #expect(seen.insert(word).inserted, "\(word) stands there twice")
         #expect(!names.contains(word) && !catalogue.groups.contains(word), "\(word)")
         let fault = #expect(throws: Fault.self) { try Parser(catalogue).parse([word, "X"]) }
         #expect(fault?.hint == "use: tender \(command)")
         #expect(fault?.exitStatus == 2)
+        // An option behind it does not hide that the command does not exist.
+        let options = ["--forward-to", "--json", "--no-such-option=x", "-Z"]
+        for option in options {
+          let fault = #expect(throws: Fault.self) { try Parser(catalogue).parse([word, option]) }
+          #expect(fault?.hint == "use: tender \(command)", "\(word) \(option)")
+        }
+        // Some of the words are names of a topic too.
+        guard !catalogue.topics.contains(where: { ($0.aliases + [$0.name]).contains(word) }) else {
+          continue
+        }
+        let help = #expect(throws: Fault.self) { try HelpText(catalogue).text(for: [word]) }
+        #expect(help?.hint == "use: tender \(command)", "\(word)")
       }
     }
     for word in [
-      "charge", "pay", "status", "list", "void", "capture", "lookup", "history", "login",
+      "charge", "pay", "status", "list", "void", "capture", "lookup", "history", "login", "listen",
+      "watch", "man", "receipt", "webhook", "dispute",
     ] {
       #expect(seen.contains(word), "\(word)")
     }

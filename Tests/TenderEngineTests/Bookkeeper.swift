@@ -78,7 +78,7 @@ final class Bookkeeper: Provider {
 
   var name: ProviderName { ProviderName("scripted") }
   var merchant: String { "m" }
-  var nothingHeld: JSONObject { [:] }
+  static var nothingHeld: JSONObject { [:] }
 
   func isID(_ handle: String) -> Bool { handle.hasPrefix("id-") }
 

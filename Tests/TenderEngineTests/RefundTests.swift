@@ -329,6 +329,7 @@ import Testing
     #expect(try left(till) == [0, 0, 0])
     let other = try Self.paid(traits)
     #expect(try other.refund(300) == "partially_refunded, refund 1: succeeded")
-    #expect(try other.cancel() == "refunded, refund 2: succeeded")
+    #expect(try other.cancel() == "6 refund_not_stopped")
+    #expect(try other.refund() == "refunded, refund 2: succeeded")
   }
 }

@@ -86,7 +86,7 @@ final class Scripted: Provider {
 
   var name: ProviderName { ProviderName("scripted") }
   var merchant: String { "m" }
-  var nothingHeld: JSONObject { ["type": "NOTHING"] }
+  static var nothingHeld: JSONObject { ["type": "NOTHING"] }
 
   func isID(_ handle: String) -> Bool { handle.hasPrefix("id-") }
 

@@ -129,6 +129,7 @@ private import Glibc
     }
     try FileManager.default.removeItem(at: state)
     #expect(SQLiteJournal.isExpected(in: state.path))
+    #expect(SQLiteJournal.isVacant(state.path) != isOutside)
     for _ in 0..<2 {
       #expect(code { try open().checkWhole() } == (isOutside ? "journal_forgot" : nil))
     }

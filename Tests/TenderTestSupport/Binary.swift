@@ -104,11 +104,16 @@ package struct Binary: Sendable {
     let err = errors.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     let isSignal = process.terminationReason == .uncaughtSignal
-    return Result(
+    let result = Result(
       status: isSignal ? 128 + process.terminationStatus : process.terminationStatus,
       output: String(decoding: out, as: UTF8.self),
       errors: String(decoding: err, as: UTF8.self)
     )
+    // A choice of fields is not a whole record.
+    if program == "tender", !arguments.contains(where: { $0.hasPrefix("--fields") }) {
+      PrintedRecords.add(result.output + result.errors)
+    }
+    return result
   }
 
   /// Every byte of every file below the home.

@@ -114,7 +114,7 @@ package struct FailingJournal: Journal {
 
   package func loss() throws(Fault) -> JournalLoss? { try inner.loss() }
 
-  package func reachesOutside() { inner.reachesOutside() }
+  package func reachesOutside(_ env: Env) { inner.reachesOutside(env) }
 
   package func fingerprints(
     of content: JSONObject,
@@ -240,6 +240,11 @@ extension Engine {
       Options(idempotencyKey: idempotencyKey)
     )
   }
+}
+
+extension Journal {
+  /// Records requests with real money.
+  package func reachesOutside() { reachesOutside(.live) }
 }
 
 extension Fault {

@@ -151,7 +151,7 @@ package final class MemoryJournal: Journal {
     return nil
   }
 
-  package func reachesOutside() {}
+  package func reachesOutside(_ env: Env) {}
 
   package func fingerprints(
     of content: JSONObject,

@@ -31,7 +31,7 @@ private final class PermitProvider: Provider {
 
   var name: ProviderName { ProviderName("permits") }
   var merchant: String { "m" }
-  var nothingHeld: JSONObject { [:] }
+  static var nothingHeld: JSONObject { [:] }
   static let traits = Traits(kinds: [.charge], canLookUp: false)
 
   func isID(_ handle: String) -> Bool { false }

@@ -181,6 +181,7 @@ package struct PayTheoryModule: ProviderModule {
     let options = OptionReader(invocation, currency: currency)
     var order = PaymentOrder(reference: reference, amount: try options.amount())
     order.fee = try options.money(Keys.fee)
+    order.maxFee = try options.money(Keys.maxFee)
     order.feeMode = try invocation.value(Keys.feeMode) ?? .merchant
     order.storedMethod = invocation[Keys.token]
     order.stopsAtConfirmation = invocation.has(Keys.hold) || invocation.has(Keys.confirmation)
@@ -322,6 +323,7 @@ package struct PayTheoryModule: ProviderModule {
     transaction transaction: status transaction_id? gross_amount#? net_amount#? fees#? \
     refunded_amount#? failure_reasons[]? is_settled!?
     reversal reversal: is_void! transaction_id?
+    barcode barcode: barcode_id amount#? fees#? barcode_url? expiration_date? merchant_uid? reference?
     """
 
   /// The members of results by their type. They are read once, because an export shows many of one type.
@@ -414,6 +416,10 @@ extension Keys {
     .money("fee AMOUNT: the service fee; it must be the one the provider computes"),
     minor: "the service fee in minor units"
   )
+  static let maxFee = MoneyKey(
+    .money("max-fee AMOUNT: the most that the computed fee may be"),
+    minor: "the most in minor units"
+  )
 
   static let payorFields = [
     "first_name", "last_name", "email", "phone", "line1", "line2", "city", "region",
@@ -427,7 +433,7 @@ extension Keys {
 }
 
 extension PayTheoryModule {
-  static let fees: [any OptionKey] = [Keys.feeMode, Keys.fee]
+  static let fees: [any OptionKey] = [Keys.feeMode, Keys.fee, Keys.maxFee]
 
   static let payment: [any OptionKey] =
     [Keys.hold, Keys.confirmation, Keys.payor, Keys.payorID] + Keys.stored

@@ -60,9 +60,11 @@ package struct Catalogue: Sendable {
     """
     help: explain a command or a topic
     Shows the page of a command, or a topic; without either, the overview. The page of a command
-    has the options of one provider: that of --provider, else that of the profile.
+    has the options of one provider: that of --provider, else that of the profile. With --json it
+    prints records for programs: each command with its options and exits, or the topic.
     $ tender help transact # a command
     $ tender help exit-status # a topic
+    $ tender help --json # every command with its options, for a program
     """,
     operands: [.init("TOPIC", optional: true, repeats: true)]
   )
@@ -106,7 +108,8 @@ package struct Catalogue: Sendable {
       Keys.status, Keys.outcome, Keys.fromProvider, Keys.operation, Keys.finish, Keys.reason,
       Keys.lastFour,
       Keys.customer, Keys.limit, Keys.orderBy, Keys.duplicates, Keys.traceID, Keys.failure,
-      Keys.all, Keys.online, Keys.jobs, Keys.rate, Keys.resume, Keys.csv, Keys.map, Keys.check,
+      Keys.all, Keys.allFields, Keys.online, Keys.jobs, Keys.rate, Keys.resume, Keys.csv, Keys.map,
+      Keys.check,
       Keys.ordered, Keys.stopOnError, Keys.junit, Keys.list, Keys.receipt, Keys.port, Keys.envFile,
       Keys.trustKey, Keys.retain, Keys.exit, Keys.unmatched, Keys.follow, Keys.idempotencyKey,
       Keys.newAttempt, Keys.despitePayment, Keys.despiteRefund, Keys.despiteDispute,

@@ -116,7 +116,7 @@ package struct ConfigFile: Sendable {
   package func check(_ name: String, _ modules: [any ProviderModule]) throws(Fault) {
     guard let profile = profiles[name] else { return }
     let place = "profiles.\(name)."
-    let known = Self.texts + ["look_first", "_comment"] + modules.map(\.name.text)
+    let known = Self.texts + ["look_first", "max_amount", "_comment"] + modules.map(\.name.text)
     try checkKeys(profile, known, place)
     try checkVariables(.object(profile), modules, place)
     try checkValues(profile, modules, place)
@@ -212,6 +212,7 @@ package struct ConfigFile: Sendable {
     if let value = profile["look_first"], value.truth == nil {
       throw fault("\(place)look_first is neither true nor false")
     }
+    _ = try maxAmounts(of: profile, place)
     let formats = ["auto", "table", "jsonl", "json"]
     if let output = profile.text("output"), !formats.contains(output) {
       throw fault("\(place)output is none of \(formats.joined(separator: ", "))")
@@ -231,6 +232,27 @@ package struct ConfigFile: Sendable {
     for module in modules {
       try checkSection(module.name.text, module.section, of: profile, place)
     }
+  }
+
+  /// The amounts of `max_amount` in a profile, in minor units. Throws `usage` for an error.
+  func maxAmounts(of profile: JSONObject, _ place: String = "") throws(Fault) -> [Currency: Int] {
+    guard let value = profile["max_amount"] else { return [:] }
+    let sample = #"such as {"USD": "500.00"}"#
+    guard let object = value.object else { throw fault("\(place)max_amount is no object", sample) }
+    var most: [Currency: Int] = [:]
+    for member in object.members {
+      let name = "\(place)max_amount.\(member.key)"
+      guard let currency = Currency(code: member.key), currency.code == member.key else {
+        throw fault("\(name) is no ISO 4217 code in capitals", sample)
+      }
+      guard let text = member.value.text else { throw fault("\(name) is not text", sample) }
+      do throws(Fault) {
+        most[currency] = try Money(decimal: text, currency: currency, named: name).minorUnits
+      } catch {
+        throw fault(error.message, error.hint)
+      }
+    }
+    return most
   }
 
   /// Checks one provider's section: known keys, values of the right kind, and existing files.

@@ -108,7 +108,8 @@ package enum Keys {
     }
     return text
   }
-  package static let all = Key<Bool>(.control("all: show every field of the record"))
+  package static let all = Key<Bool>(.control("all: every payment, not the latest alone"))
+  package static let allFields = Key<Bool>(.control("all-fields: show every field of the record"))
   package static let jobs = Key<Int>(
     .server("jobs N: how many lines (4) or look-ups (16) run at once"),
     1...256

@@ -14,8 +14,9 @@ package final class Option: Sendable {
     case optional(String)
   }
 
-  /// The completions of the value. `newFiles` are files that the command creates.
-  package enum Completion: Sendable, Hashable { case nothing, files, newFiles, folders }
+  /// What the value names. Completion offers that. `newFiles` are files that the command creates. `reference` is
+  /// another payment: a batch runs a line after earlier lines about it.
+  package enum Completion: Sendable, Hashable { case nothing, files, newFiles, folders, reference }
 
   /// The section of help that lists it.
   ///
@@ -105,6 +106,16 @@ package final class Option: Sendable {
       return .optional(String(text.dropFirst().dropLast()))
     }
     return .required(String(repeats ? text.dropLast(3) : text))
+  }
+
+  /// Whether a hint may name it for a word that was mistyped. One that makes a command move more must be typed by
+  /// a person who means it.
+  package var isProposed: Bool {
+    let moving: [any OptionKey] = [
+      Keys.all, Keys.rest, Keys.finish, Keys.newAttempt, Keys.despitePayment, Keys.despiteRefund,
+      Keys.despiteDispute, Keys.allowPartial, Keys.yes,
+    ]
+    return !moving.flatMap(\.options).contains { $0 === self }
   }
 
   /// Returns whether it has a name. Comparing lengths first rules out nearly all options without a call.

@@ -72,6 +72,9 @@ extension ProviderModule {
   /// The provider's abilities, as data.
   package var traits: Traits { Adapter.traits }
 
+  /// The documented answer to a capture where nothing is held.
+  package var nothingHeld: JSONObject { Adapter.nothingHeld }
+
   /// Whether the provider supports a command.
   package func takes(_ command: Command) -> Bool { uses.contains { $0.command == command.name } }
 

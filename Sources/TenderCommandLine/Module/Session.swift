@@ -61,6 +61,9 @@ package protocol Session: AnyObject {
   func isServed(port: UInt16) -> Bool
   /// Returns the journal. For a command that writes nothing, a missing journal is empty. Throws `state`.
   func journal() throws(Fault) -> any Journal
+  /// Whether an earlier line of a checked batch makes or changes the payment of a reference. The journal does not
+  /// show the state that the line will find.
+  func isWrittenEarlier(_ reference: String) -> Bool
   /// Returns a part that all runs of this process share, made on first use.
   func shared<Part: AnyObject & Sendable>(_ make: () -> Part) -> Part
   /// Returns the terminal for questions, after removing a state line on it; nil if questions are not allowed.

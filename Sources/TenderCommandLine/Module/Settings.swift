@@ -209,8 +209,11 @@ package final class Settings {
   ///
   /// Before that, a missing effect proves nothing. The providers do not publish that time.
   package func lateWindow(_ env: Env) throws(Fault) -> Int {
-    try window("late_window") ?? (env == .simulator ? 5000 : 60_000)
+    try window("late_window") ?? Self.usualLateWindow(env)
   }
+
+  /// The late window of a profile that sets none. A provider can have a longer one.
+  static func usualLateWindow(_ env: Env) -> Int { env == .simulator ? 5000 : 60_000 }
 
   /// The address of a journal that several machines share; nil for the file in the state folder.
   package func journal() -> Value? {
@@ -232,6 +235,9 @@ package final class Settings {
 
   /// Whether the provider is asked about a new reference before its first charge.
   package var looksFirst: Bool { profile["look_first"]?.truth ?? true }
+
+  /// The largest amount of each currency that moves without a typed confirmation, in minor units.
+  package func maxAmounts() throws(Fault) -> [Currency: Int] { try config.maxAmounts(of: profile) }
 
   private func window(_ key: String) throws(Fault) -> Int? {
     guard let text = profile.text(key) else { return nil }

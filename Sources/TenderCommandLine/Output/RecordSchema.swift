@@ -9,15 +9,35 @@ package enum RecordSchema {
   /// One member of a record.
   package struct Field: Sendable {
     package let name: String
-    package let type: String
+    /// A type of JSON, or the name of one of the schemas below.
+    fileprivate let kind: String
     package let isAlways: Bool
     package let meaning: String
+
+    /// Its type in JSON.
+    package var type: String {
+      switch kind {
+      case "status": "string"
+      case "error": "object"
+      case "operations", "history": "array"
+      default: kind
+      }
+    }
+
+    fileprivate var schema: JSON {
+      switch kind {
+      case "status": statusSchema
+      case "error": errorSchema
+      case "operations", "history": list(rows(kind), meaning)
+      default: ["type": .string(kind), "description": .string(meaning)]
+      }
+    }
   }
 
   /// The kinds of records and of their entries. A kind is after `=`, and its members follow.
   ///
   /// A member is a line: name (with `!` if it is always present), type and meaning. `journal_entry` also has
-  /// the members of `payment`.
+  /// the members of `payment`. A member of a kind comes before a shared one of its name.
   private static let table = EmbeddedText.named("TenderCommandLine/Output/Records.txt")
 
   /// A page of `tender explain` for each member. The name of a member that only some kinds have follows its
@@ -45,13 +65,13 @@ package enum RecordSchema {
     lines(kind).map { line in
       let words = line.split(separator: " ", maxSplits: 2).map(String.init)
       let isAlways = words[0].hasSuffix("!")
-      return Field(name: name(line), type: words[1], isAlways: isAlways, meaning: words[2])
+      return Field(name: name(line), kind: words[1], isAlways: isAlways, meaning: words[2])
     }
   }
 
   /// The members of a kind, in the order in which they are printed.
   package static func fields(_ kind: Record.Kind) -> [Field] {
-    let rows = [rows("common"), rows("payment"), rows(kind.rawValue), rows("last")].joined()
+    let rows = [rows("common"), rows("payment"), rows("last"), rows(kind.rawValue)].joined()
     let names = names(kind)
     return names.compactMap { name in rows.last { $0.name == name } }
   }
@@ -70,12 +90,12 @@ package enum RecordSchema {
 
   private static func readNames(_ kind: Record.Kind) -> [String] {
     let others = [
-      "replayed", "source", "this_refund", "line", "created_at", "brand", "last_four", "says",
-      "next", "age",
+      "replayed", "source", "line", "created_at", "brand", "last_four", "says", "next", "age",
     ]
     func below(_ head: String) -> [String] { lines(head).map(name) }
     let shared = kind == .journalEntry ? below("payment").filter { !others.contains($0) } : []
-    return below("common") + shared + below(kind.rawValue) + below("last")
+    let own = below(kind.rawValue)
+    return below("common") + shared + own + below("last").filter { !own.contains($0) }
   }
 
   private static func name(_ line: Substring) -> String {
@@ -134,9 +154,7 @@ package enum RecordSchema {
   private static func object(_ fields: [Field]) -> JSONObject {
     var properties: JSONObject = [:]
     for field in fields {
-      properties[field.name] = [
-        "type": .string(field.type), "description": .string(field.meaning),
-      ]
+      properties[field.name] = field.schema
     }
     return [
       "type": "object", "properties": .object(properties),
@@ -160,15 +178,6 @@ package enum RecordSchema {
     var properties = whole["properties"]?.object ?? [:]
     properties["schema"] = ["const": .integer(version)]
     properties["record"] = ["const": .string(kind.rawValue)]
-    for field in fields {
-      switch field.name {
-      case "status": properties["status"] = statusSchema
-      case "error": properties["error"] = errorSchema
-      case "operations": properties["operations"] = list(rows("operations"), field.meaning)
-      case "history": properties["history"] = list(rows("history"), field.meaning)
-      default: break
-      }
-    }
     var document: JSONObject = [
       "$schema": "https://json-schema.org/draft/2020-12/schema", "title": .string(kind.rawValue),
       "type": "object", "properties": .object(properties),

@@ -61,36 +61,73 @@ package struct HelpText {
     return entries.map { "  " + padded($0.name, to: width) + $0.summary }
   }
 
+  /// The subject of a page.
+  private enum Page {
+    case start, overview
+    case command(Command)
+    case group([Command], Topic?)
+    case topic(Topic)
+  }
+
+  /// Finds the page of a command, of a group or of a topic.
+  ///
+  /// Throws `usage` with the nearest name for anything else.
+  private func page(for words: [String]) throws(Fault) -> Page {
+    if words.isEmpty { return .start }
+    let words = words.flatMap { $0.split(separator: " ").map(String.init) }
+    if let command = catalogue.command(words) { return .command(command) }
+    let typed = words.joined(separator: " ")
+    let topics = catalogue.topics
+    let topic = topics.first { $0.name == typed || $0.aliases.contains(typed) }
+    if catalogue.groups.contains(typed) {
+      return .group(catalogue.commands.filter { $0.words[0] == typed }, topic)
+    }
+    if let topic { return .topic(topic) }
+    if typed == "tender" { return .overview }
+    let names = catalogue.commands.map(\.name) + topics.map(\.name)
+    let meant = Synonyms.command(for: typed).map { "use: tender \($0)" }
+    throw .usage(
+      "unknown_command",
+      "no help for \(typed.quotedForMessage)",
+      meant ?? Suggestion.hint(for: typed, among: names, else: "see: tender help")
+    )
+  }
+
   /// Returns the help of a command, of a group or of a topic.
   ///
   /// Throws `usage` with the nearest name for anything else.
   package func text(for words: [String]) throws(Fault) -> String {
-    if words.isEmpty { return start }
-    let words = words.flatMap { $0.split(separator: " ").map(String.init) }
-    if let command = catalogue.command(words) {
+    switch try page(for: words) {
+    case .start: return start
+    case .overview: return overview
+    case .topic(let topic): return topic.text
+    case .group(let commands, let topic):
+      let lines =
+        ["Usage: tender \(commands[0].words[0]) COMMAND [OPTIONS]", "", "Commands:"]
+        + Self.list(commands.map { ($0.name, $0.summary) })
+      return lines.joined(separator: "\n") + "\n" + (topic.map { "\n" + $0.text } ?? "")
+    case .command(let command):
       let users = catalogue.modules.filter { $0.takes(command) }
       let user = users.first { $0.name.text == provider } ?? users.first
       let others = users.map(\.name.text).filter { $0 != user?.name.text }
-      return text(catalogue.command(words, for: user) ?? command, for: user?.name.text, others)
+      let page = catalogue.command(command.words, for: user) ?? command
+      return text(page, for: user?.name.text, others)
     }
-    let typed = words.joined(separator: " ")
-    let topics = catalogue.topics
-    let topic = topics.first { $0.name == typed || $0.aliases.contains(typed) }?.text
-    if catalogue.groups.contains(typed) {
-      let commands = catalogue.commands.filter { $0.words[0] == typed }
-      let lines =
-        ["Usage: tender \(typed) COMMAND [OPTIONS]", "", "Commands:"]
-        + Self.list(commands.map { ($0.name, $0.summary) })
-      return lines.joined(separator: "\n") + "\n" + (topic.map { "\n" + $0 } ?? "")
+  }
+
+  /// Returns the same help for programs: a record of each command with the options of all providers, or of a topic.
+  ///
+  /// Without words it is every command. Throws as `text`.
+  package func records(
+    for words: [String]
+  ) throws(Fault) -> [(kind: Record.Kind, fields: JSONObject)] {
+    switch try page(for: words) {
+    case .start, .overview: catalogue.commands.map { (.command, $0.record) }
+    case .command(let command): [(.command, command.record)]
+    case .group(let commands, let topic):
+      commands.map { (.command, $0.record) } + (topic.map { [(.topic, $0.record)] } ?? [])
+    case .topic(let topic): [(.topic, topic.record)]
     }
-    if let topic { return topic }
-    if typed == "tender" { return overview }
-    let names = catalogue.commands.map(\.name) + topics.map(\.name)
-    throw .usage(
-      "unknown_command",
-      "no help for \(typed.quotedForMessage)",
-      Suggestion.hint(for: typed, among: names, else: "see: tender help")
-    )
   }
 
   /// The page of a command with the options for one provider. `others` are providers with another page.
@@ -176,5 +213,54 @@ package struct HelpText {
       isEmpty = false
     }
     return lines + [line]
+  }
+}
+
+extension Topic {
+  fileprivate var record: JSONObject {
+    ["name": .string(name), "summary": .string(summary), "text": .string(text)]
+  }
+}
+
+extension Command {
+  fileprivate var record: JSONObject {
+    let codes = [0] + ([.internal, .usage] + exits).map { Int($0.exitStatus) }
+    return [
+      "name": .string(name), "summary": .string(summary), "usage": .string(usage),
+      "description": .string(description.joined(separator: "\n\n")),
+      "operands": .array(operands.map { .object($0.record) }),
+      "options": .array(shownOptions.map { .object(record(of: $0)) }),
+      "exits": .array(Set(codes).sorted().map { .integer($0) }),
+      "examples": .array(
+        examples.map { ["line": .string($0.line), "meaning": .string($0.meaning)] }
+      ),
+    ]
+  }
+
+  private func record(of option: Option) -> JSONObject {
+    var record: JSONObject = ["name": .string("--" + option.name)]
+    record["short"] = option.short.map { .string("-\($0)") }
+    switch option.value {
+    case .flag: record["type"] = "flag"
+    case .required(let value), .optional(let value):
+      record["type"] = ["N", "UNITS"].contains(value) ? "integer" : "string"
+      record["value"] = .string(value)
+    }
+    if case .optional = option.value { record["optional"] = true }
+    if !option.choices.isEmpty { record["choices"] = .array(option.choices.map { .string($0) }) }
+    if option.repeats { record["repeats"] = true }
+    record["providers"] = users(of: option.name).map { .array($0.map { .string($0) }) }
+    record["summary"] = .string(option.summary)
+    return record
+  }
+}
+
+extension Command.Operand {
+  fileprivate var record: JSONObject {
+    [
+      "name": .string(name), "required": .bool(!isOptional || orID),
+      "repeats": repeats ? true : nil,
+      "choices": choices.isEmpty ? nil : .array(choices.map { .string($0) }),
+    ]
   }
 }

@@ -47,6 +47,7 @@ extension Topic {
     case "variables": [lines(variables + modules.flatMap(variables))]
     case "addresses": [lines(modules.flatMap(\.help.addresses))]
     case "profiles": [profiles(modules)]
+    case "late-window": [lateWindow(modules)]
     case "assumptions": modules.flatMap(\.help.assumptions)
     case "simulation": modules.flatMap(\.help.simulation)
     default: nil
@@ -107,6 +108,18 @@ extension Topic {
   private static func variables(_ module: any ProviderModule) -> [String] {
     module.section.credentials.map { "TENDER_\(module.name.text)_\($0)".uppercased() }
       + module.help.variables
+  }
+
+  private static func lateWindow(_ modules: [any ProviderModule]) -> String {
+    func text(_ milliseconds: Int) -> String {
+      milliseconds > 60_000 ? "\(milliseconds / 60_000)m" : "\(milliseconds / 1000)s"
+    }
+    return
+      "\"late_window\" in a profile is how long an effect can still appear at the provider after its "
+      + "request. It is \(text(Settings.usualLateWindow(.live))), or "
+      + "\(text(Settings.usualLateWindow(.simulator))) with --env simulator over a network."
+      + modules.filter { $0.traits.lateWindow > 0 }
+      .map { " With \($0.name.text) it is never less than \(text($0.traits.lateWindow))." }.joined()
   }
 
   private static func profiles(_ modules: [any ProviderModule]) -> String {

@@ -24,7 +24,11 @@ extension Action {
 
     With --check nothing is sent. It reads each line and prints the reason for a refusal, such as
     missing credentials or a read-only profile. It finds a reference of two different payments. It
-    also finds an unknown reference to confirm, cancel or refund.
+    also finds an unknown reference to confirm, cancel or refund. A payment that an earlier line makes
+    is known. The summary has "checked": true, and a report names each case "check of line N".
+
+    A --sim-fault of a line that strikes nothing is a warning, also in the report: such a line tests
+    nothing.
 
     --csv FILE reads a CSV file instead (RFC 4180, UTF-8): a header, then one line for each row. A
     column has the name of its key, such as amount, refund_reference or metadata.table. --map
@@ -163,6 +167,7 @@ struct BatchCommand: CommandWork {
       try JUnitFile(
         report,
         start: Timestamp.text(composition.clock.now),
+        checks: invocation.has(Keys.check),
         properties: properties(jobs)
       )
     }
@@ -242,10 +247,10 @@ struct BatchCommand: CommandWork {
         number += 1
         if case .success(let text) = text, text.isBlank { continue }
         if let rate { try pace(start, rate) }
-        let (content, earlier) = line(text, number)
+        let (content, earlier, written) = line(text, number)
         if let shard, let line = try? content.get(), !shard.holds(line.reference) { continue }
         var job = BatchWorker.Job(content: content, line: number, table: source.table)
-        job.earlier = earlier
+        (job.earlier, job.written) = (earlier, written)
         if case .failure = content, case .success(let text) = text {
           job.name =
             composition.output.redactor.redact(text) == text ? BatchLine.name(in: text) : nil
@@ -342,12 +347,15 @@ struct BatchCommand: CommandWork {
     private mutating func line(
       _ text: Result<String, Fault>,
       _ number: Int
-    ) -> (content: Result<BatchLine, Fault>, earlier: SeenPayments.Earlier?) {
+    ) -> (
+      content: Result<BatchLine, Fault>, earlier: SeenPayments.Earlier?, written: Set<String>
+    ) {
       do throws(Fault) {
         let line = try BatchLine(try text.get(), vocabulary)
-        return (.success(line), try seen?.add(line, number))
+        let written = seen?.written(line) ?? []
+        return (.success(line), try seen?.add(line, number), written)
       } catch {
-        return (.failure(error), nil)
+        return (.failure(error), nil, [])
       }
     }
 

@@ -59,13 +59,28 @@ package struct BatchVocabulary: Sendable {
     throw .badLine("has the command \(name.quotedForMessage)", hint: hint)
   }
 
-  /// Every member that a line may have, and whether its option is a flag, or may be repeated.
-  var members: [String: (isFlag: Bool, repeats: Bool)] {
-    var members: [String: (isFlag: Bool, repeats: Bool)] = [:]
+  /// A member that a line may have, by all options of its name.
+  struct Member {
+    /// Whether it can be given without a value, which a table writes as `true`.
+    var isFlag = false
+    var takesValue = false
+    var repeats = false
+  }
+
+  /// Every member that a line may have.
+  var members: [String: Member] {
+    var members: [String: Member] = [:]
     for option in options.values.joined() {
-      members[option.member] = (option.value == .flag, option.repeats)
+      var member = members[option.member] ?? Member()
+      switch option.value {
+      case .flag: member.isFlag = true
+      case .required: member.takesValue = true
+      case .optional: (member.isFlag, member.takesValue) = (true, true)
+      }
+      member.repeats = member.repeats || option.repeats
+      members[option.member] = member
     }
-    for name in ["command", "reference", "id"] { members[name] = (false, false) }
+    for name in ["command", "reference", "id"] { members[name] = Member(takesValue: true) }
     return members
   }
 
@@ -84,8 +99,10 @@ package struct BatchLine: Sendable {
   package let reference: String
   /// Whether its members are options that its command takes.
   var isRunnable: Bool { (try? invocation.get()) != nil }
-  /// The references of the line: its payment's, and that of a sale that it refunds.
-  let keys: [String]
+  /// Other payments that the line names, such as a sale that it refunds.
+  let others: Set<String>
+  /// The references of the line: its payment's, and those of others.
+  var keys: Set<String> { others.union([reference]) }
   let provider: String?
   let makes: Bool
   let writes: Bool
@@ -145,7 +162,7 @@ package struct BatchLine: Sendable {
     }
     self.reference = reference
     provider = object.text("provider")
-    keys = [reference] + [object.text("original")].compactMap { $0 }
+    others = Set(given.filter { $0.option.completion == .reference }.compactMap(\.value))
     writes = command.work.writes
     self.instrument = instrument
     var said = object
@@ -281,7 +298,11 @@ extension Fault {
     let help = "see: tender help \(command.name)"
     return .badLine(
       "has \(name.quotedForMessage), which tender \(command.name) does not take in a batch",
-      hint: Suggestion.hint(for: name, among: allowed.map(\.member), else: help)
+      hint: Suggestion.hint(
+        for: name,
+        among: allowed.filter(\.isProposed).map(\.member),
+        else: help
+      )
     )
   }
 }

@@ -10,7 +10,7 @@ struct BatchTable: Sendable {
   private struct Column: Sendable {
     let name: String
     let member: String?
-    let isFlag: Bool
+    var kind = BatchVocabulary.Member()
   }
 
   private let columns: [Column]
@@ -52,14 +52,14 @@ struct BatchTable: Sendable {
     for name in header {
       // A spreadsheet leaves an empty column behind the last one.
       guard !name.isBlank else {
-        columns.append(Column(name: "", member: nil, isFlag: false))
+        columns.append(Column(name: "", member: nil))
         continue
       }
       let said = meant[name] ?? name
       let head = said.prefix(before: ".")
       let member: String = String(head).replacing("-", with: "_") + said.dropFirst(head.count)
       if meant[name] == Self.ignored {
-        columns.append(Column(name: name, member: nil, isFlag: false))
+        columns.append(Column(name: name, member: nil))
         continue
       }
       let first = String(member.prefix(before: "."))
@@ -75,7 +75,7 @@ struct BatchTable: Sendable {
           "leave one out: --map ignore=COLUMN"
         )
       }
-      columns.append(Column(name: name, member: member, isFlag: kind.isFlag))
+      columns.append(Column(name: name, member: member, kind: kind))
     }
     guard unknown.isEmpty else {
       let are = unknown.count == 1 ? "which is no option" : "which are no options"
@@ -131,15 +131,16 @@ struct BatchTable: Sendable {
         continue
       }
       var value = JSON.string(cell)
-      if column.isFlag {
-        guard ["true", "false"].contains(cell.lowercased()) else {
-          throw .badLine(
-            row: row,
-            ", column \(column.name.quotedForMessage), is neither true nor false",
-            hint: "write true, false or nothing"
-          )
-        }
-        value = .bool(cell.lowercased() == "true")
+      switch cell.lowercased() {
+      case "true" where column.kind.isFlag: value = true
+      case "false" where column.kind.isFlag: value = false
+      case _ where column.kind.isFlag && !column.kind.takesValue:
+        throw .badLine(
+          row: row,
+          ", column \(column.name.quotedForMessage), is neither true nor false",
+          hint: "write true, false or nothing"
+        )
+      default: break
       }
       guard let dot = member.firstIndex(of: ".") else {
         line[member] = value

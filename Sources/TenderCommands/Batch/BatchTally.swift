@@ -22,6 +22,8 @@ struct BatchTally {
   var left = 0
   var isFatal = false
   private(set) var hasWritten = false
+  /// The faults asked for all lines that have struck nothing so far; nil before the first line.
+  var sparing: [(fault: String, sentence: String)]?
   /// The reason why no more lines could be read.
   var problem: Fault?
   private(set) var shownAt = 0
@@ -44,6 +46,7 @@ struct BatchTally {
       count(record.fields)
       output.stream(record, verdict: answer.expects ? answer.exit == 0 ? "pass" : "FAIL" : nil)
     }
+    warnOfUnusedFaults(answer)
     hasWritten = hasWritten || answer.writes
     report?.add(answer, isOK: isOK)
     let now = composition.clock.uptime
@@ -52,6 +55,18 @@ struct BatchTally {
       shownAt = now
       output.showState(progress)
     }
+  }
+
+  /// Warns of a line's fault that struck nothing. One that was asked for all lines may spare some of them.
+  private mutating func warnOfUnusedFaults(_ answer: BatchWorker.Answer) {
+    let shared = composition.invocation.all(Keys.simFault)
+    for (fault, sentence) in answer.unusedFaults where !shared.contains(fault) {
+      output.warn("line \(answer.line): \(sentence)")
+    }
+    let unused = answer.unusedFaults.filter { shared.contains($0.fault) }
+    sparing =
+      sparing.map { known in known.filter { one in unused.contains { $0.fault == one.fault } } }
+      ?? unused
   }
 
   /// Counts the money of a payment's record. Voided and refunded amounts were not retained.
@@ -113,6 +128,7 @@ struct BatchTally {
     if let wish = composition.signals.wish, isStopped {
       report?.add(.stopped(by: wish, underWay: "not all lines were run"))
     }
+    for (_, sentence) in sparing ?? [] { output.warn(sentence) }
     let unreported = report?.finish()
     if let unreported { output.warn("\(unreported.message); \(unreported.hint ?? "")") }
     if let problem, ok + failed == 0 { throw problem }
@@ -122,6 +138,7 @@ struct BatchTally {
     let counts = statuses.sorted { $0.key < $1.key }
       .map { JSONObject.Member(key: $0.key, value: .integer($0.value)) }
     let fields: JSONObject = [
+      "checked": composition.invocation.has(Keys.check) ? true : nil,
       "lines": .integer(ok + failed), "ok": .integer(ok), "failed": .integer(failed),
       "unknown": .integer(unknown), "replayed": .integer(replayed),
       "statuses": .object(JSONObject(counts)), "sums": .object(sums), "stopped": .bool(isStopped),

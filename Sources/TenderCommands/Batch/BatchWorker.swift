@@ -13,13 +13,15 @@ struct BatchWorker: Sendable {
     var table: BatchTable?
     /// Facts from earlier lines about its reference, for a check.
     var earlier: SeenPayments.Earlier?
+    /// The other payments that it names and that earlier lines make or change, for a check.
+    var written: Set<String> = []
 
     /// The reference in an invalid line, if nothing in it looks like a card number.
     var name: String?
 
     var reference: String? { (try? content.get())?.reference ?? name }
 
-    var keys: Set<String> { Set((try? content.get())?.keys ?? []) }
+    var keys: Set<String> { (try? content.get())?.keys ?? [] }
   }
 
   struct Answer: Sendable {
@@ -30,6 +32,8 @@ struct BatchWorker: Sendable {
     /// The reference to show; nil if it must not be shown.
     var reference: String?
     var expects = false
+    /// The faults of the line that struck nothing, each with a sentence.
+    var unusedFaults: [(fault: String, sentence: String)] = []
     /// The references that other lines wait for.
     var keys: Set<String> = []
     var writes = false
@@ -74,7 +78,9 @@ struct BatchWorker: Sendable {
       }
       let start = clock.uptime
       redactor.forget()
-      var answer = run(job, parts, redactor, signals)
+      var unusedFaults: [(fault: String, sentence: String)] = []
+      var answer = run(job, parts, redactor, signals, &unusedFaults)
+      answer.unusedFaults = unusedFaults
       answer.milliseconds = standing == nil ? clock.uptime - start : 0
       answer.keys = job.keys
       answer.writes = (try? job.content.get())?.writes ?? false
@@ -87,7 +93,8 @@ struct BatchWorker: Sendable {
     _ job: Job,
     _ parts: SharedParts,
     _ redactor: Redactor,
-    _ signals: Signals
+    _ signals: Signals,
+    _ unusedFaults: inout [(fault: String, sentence: String)]
   ) -> Answer {
     var subject = RecordSubject()
     var command = "batch"
@@ -115,11 +122,12 @@ struct BatchWorker: Sendable {
         sharing: parts,
         instrument: line.instrument,
         batchLine: job.line,
-        check: checks ? Composition.Check(earlier: job.earlier) : nil,
+        check: checks ? Composition.Check(earlier: job.earlier, written: job.written) : nil,
         containment: containment
       )
       defer {
         subject = composition.subject
+        unusedFaults = checks ? [] : composition.unusedFaults
         parts.keepTime()
       }
       if try invocation.value(Keys.env) == .live, !isLiveAllowed { throw .liveNotOnBatch }

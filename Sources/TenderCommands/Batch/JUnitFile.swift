@@ -28,13 +28,17 @@ final class JUnitFile {
   private let properties: [(name: String, value: String)]
   /// The start, RFC 3339.
   private let start: String
+  /// Whether the lines were only checked. Such a report must not look like that of a run.
+  private let checks: Bool
 
   /// Creates the report. Throws `usage` if the file cannot be written.
   init(
     _ path: String,
     start: String,
+    checks: Bool,
     properties: [(name: String, value: String)]
   ) throws(Fault) {
+    self.checks = checks
     self.start = start
     self.properties = properties
     self.path = path
@@ -53,6 +57,35 @@ final class JUnitFile {
       throw .badFile("--junit: cannot replace \(path)", hint: "check its folder")
     }
   }
+
+  /// Removes the report of an earlier run that arguments name, where their run cannot begin. Any other file stays.
+  static func removeStale(namedIn arguments: [String]) {
+    guard arguments.contains("batch") else { return }
+    let option = "--\(Keys.junit.option.name)"
+    for (index, argument) in arguments.enumerated() {
+      let path =
+        argument.hasPrefix(option + "=")
+        ? String(argument.dropFirst(option.count + 1))
+        : argument == option && index + 1 < arguments.count ? arguments[index + 1] : ""
+      guard Environment.isReplaceable(path), isReport(path) else { continue }
+      unsafe unlink(path)
+    }
+  }
+
+  /// Whether a file is a report of a batch, by its first lines.
+  private static func isReport(_ path: String) -> Bool {
+    guard let descriptor = try? Environment.openForReading(path, named: Keys.junit.option.name)
+    else { return false }
+    defer { Environment.close(descriptor) }
+    let reader = LineReader(descriptor: descriptor, limit: 4096)
+    for _ in 0..<4 {
+      guard let line = try? reader.next() else { return false }
+      if line.hasPrefix(suite) { return true }
+    }
+    return false
+  }
+
+  private static let suite = "<testsuite name=\"tender batch"
 
   /// Reserves the place of a line's case when the line starts.
   func begins(_ line: Int) { open.append(line) }
@@ -84,17 +117,24 @@ final class JUnitFile {
     let command = record?.fields.text("command") ?? "batch"
     let words = [record?.fields.text("command"), answer.reference].compactMap(\.self)
     waiting[answer.line] = testCase(
-      Self.name(answer.line, words),
+      name(answer.line, words),
       command,
       answer.milliseconds,
-      problem
+      [problem, output(of: answer)].compactMap(\.self).joined()
     )
     writeReady()
   }
 
+  /// The warnings of a line: a fault that was asked for and struck nothing.
+  private func output(of answer: BatchWorker.Answer) -> String? {
+    let text = answer.unusedFaults.map(\.sentence).joined(separator: "\n")
+    return text.isEmpty ? nil : "<system-err>\(shown(text))</system-err>"
+  }
+
   /// The name of a case. Readers that key by name see each line, because its number is in it.
-  private static func name(_ line: Int, _ words: [String]) -> String {
-    "line \(line)" + (words.isEmpty ? "" : ": " + words.joined(separator: " "))
+  private func name(_ line: Int, _ words: [String]) -> String {
+    (checks ? "check of " : "") + "line \(line)"
+      + (words.isEmpty ? "" : ": " + words.joined(separator: " "))
   }
 
   /// Adds the fault that ended the run, so that the report is not green.
@@ -115,10 +155,10 @@ final class JUnitFile {
     _ name: String,
     _ command: String,
     _ time: Int,
-    _ problem: String?
+    _ content: String
   ) -> String {
-    "<testcase name=\(quoted(name)) classname=\(quoted("tender." + command)) time=\(seconds(time))"
-      + (problem.map { ">\($0)</testcase>\n" } ?? "/>\n")
+    "<testcase name=\(quoted(name)) classname=\(quoted((checks ? "tender.check." : "tender.") + command)) time=\(seconds(time))"
+      + (content.isEmpty ? "/>\n" : ">\(content)</testcase>\n")
   }
 
   private func quoted(_ text: String) -> String { "\"\(shown(text))\"" }
@@ -138,7 +178,7 @@ final class JUnitFile {
 
   /// Adds a line that was not started, after all that were.
   func skip(_ line: Int, _ reference: String?) {
-    let name = Self.name(line, [reference].compactMap(\.self))
+    let name = name(line, [reference].compactMap(\.self))
     skip(name, "the batch was stopped before line \(line)")
   }
 
@@ -160,7 +200,7 @@ final class JUnitFile {
     let time = "time=\(seconds(milliseconds))"
     let head =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites \(counts) \(time)>\n"
-      + "<testsuite name=\"tender batch\" \(counts) skipped=\"\(skipped)\" \(time) "
+      + "\(Self.suite)\(checks ? " --check" : "")\" \(counts) skipped=\"\(skipped)\" \(time) "
       + "timestamp=\"\(start)\">\n<properties>\n\(shown.joined())</properties>\n"
     let isWhole = Environment.compose(
       path,

@@ -37,7 +37,11 @@ extension Composition {
     /// Nil if no earlier line writes to its reference. Otherwise the journal does not show the state that the
     /// line will find.
     let earlier: SeenPayments.Earlier?
+    /// The other payments that the line names and that earlier lines make or change.
+    let written: Set<String>
   }
+
+  func isWrittenEarlier(_ reference: String) -> Bool { check?.written.contains(reference) == true }
 }
 
 /// The payments that a check has read so far.
@@ -72,6 +76,9 @@ struct SeenPayments {
     try compare(line, number)
     return place.map { $0 == 0 ? .changes : .makes(provider: providers[Int($0) - 1]) }
   }
+
+  /// The other payments that a line names and that earlier lines make or change.
+  func written(_ line: BatchLine) -> Set<String> { line.others.filter { begun[$0] != nil } }
 
   private mutating func compare(_ line: BatchLine, _ number: Int) throws(Fault) {
     guard let payment = line.payment else { return }

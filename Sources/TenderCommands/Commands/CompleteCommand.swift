@@ -102,12 +102,13 @@ struct CompleteCommand {
     switch kind {
     case .files, .newFiles: return [(Completions.files, "")]
     case .folders: return [(Completions.folders, "")]
-    case .nothing: return nil
+    case .nothing, .reference: return nil
     }
   }
 
   private func values(of option: Option, _ typed: Typed) -> [Candidate] {
     if let own = Self.own(option.choices, option.completion) { return own }
+    if option.completion == .reference { return references(typed) }
     switch option.name {
     case Keys.profile.option.name:
       let settings = try? Settings(invocation(typed), environment, catalogue.modules)

@@ -31,7 +31,7 @@ extension Action {
     $ tender journal show SALE-1 --receipt # the receipt of a card-present sale
     """,
     operands: [.init("REF", orID: true)],
-    options: [Keys.receipt, Keys.id, Keys.all],
+    options: [Keys.receipt, Keys.id, Keys.allFields],
     exits: [.notFound, .state]
   ).performed(by: JournalCommands.show)
 

@@ -5,7 +5,10 @@ internal import TenderSystem
 
 extension Action {
   private static let lookingUp: [any OptionKey] =
-    [Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.id, Keys.all, Keys.jobs, Keys.rate]
+    [
+      Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.id, Keys.allFields, Keys.jobs,
+      Keys.rate,
+    ]
     + Catalogue.simulation
   private static let ofLookUps: [Fault.Kind] = [
     .declined, .auth, .notFound, .conflict, .rejected, .unknown, .notSent, .providerError,

@@ -362,6 +362,8 @@ struct SupportCommands: CommandWork {
     add("timeout", Keys.timeout, otherwise: "30s")
     let mode = settings.profile.text("mode")
     add("mode", mode ?? "read-write", mode == nil ? [] : [("mode", .profile)])
+    let most = try settings.maxAmounts().map { Money(minorUnits: $1, currency: $0).text }.sorted()
+    add("max_amount", most.joined(separator: ", "), most.isEmpty ? [] : [("max_amount", .profile)])
     for module in settings.modules {
       for key in module.section.credentials {
         let sources = try settings.sources(module.name.text, key)

@@ -6,7 +6,7 @@ internal import TenderSystem
 extension Action {
   /// The options of every command that changes a payment by its reference.
   private static let sending: [any OptionKey] =
-    [Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun, Keys.id, Keys.all]
+    [Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun, Keys.id, Keys.allFields]
     + Catalogue.simulation
   private static let onTheWay: [Fault.Kind] = [
     .auth, .conflict, .rejected, .unknown, .notSent, .providerError, .expired, .state, .refused,
@@ -54,6 +54,9 @@ extension Action {
     Releases a held payment: nothing is charged. After capture it reverses the payment: by a void
     while the payment is pending, by a refund afterwards. The record says which. A refund made
     elsewhere or a dispute stops it, as it stops tender refund.
+
+    A refund cannot be stopped. Where the payment has one, cancel without --amount sends nothing and
+    exits 6 (refund_not_stopped): tender refund REF --rest refunds the rest.
     $ tender cancel A2 # void or reverse the payment A2
     $ tender cancel A2 --fields status,result.reversal --json # only what was done
     """,
@@ -74,7 +77,8 @@ extension Action {
     The same command again never refunds twice: it prints the recorded result with "replayed":
     true. A second, different --amount needs another --refund-reference, or a confirmation
     typed at a terminal. More than is left is never refunded. A refund made elsewhere or a dispute
-    stops it (6): nothing is sent until a person accepts that.
+    stops it (6): nothing is sent until a person accepts that. A refund cannot be stopped: tender
+    cancel would reverse the rest too, and is refused (6).
     $ tender refund A2 # refund what is left of A2
     $ tender refund A2 --dry-run # show what would happen
     """,
@@ -90,7 +94,9 @@ extension Action {
     Stores a card or bank account at the provider and prints its payment method id, which transact
     --token charges.
     """,
-    options: [Keys.reference, Keys.newAttempt, Keys.expect, Keys.events, Keys.dryRun, Keys.all]
+    options: [
+      Keys.reference, Keys.newAttempt, Keys.expect, Keys.events, Keys.dryRun, Keys.allFields,
+    ]
       + Catalogue.simulation,
     exits: onTheWay,
     unoffered: ["method": ["cash"]]
@@ -103,7 +109,23 @@ struct WriteCommands: CommandWork {
 
   func run() throws(Fault) -> Int32 {
     composition.subject.reference = invocation.text(Keys.reference) ?? invocation.operands.first
-    return try expecting(work)
+    do throws(Fault) {
+      return try expecting(work)
+    } catch {
+      throw asAnswer(error)
+    }
+  }
+
+  /// Returns the fault of a confirm that finds no payment with the provider's documented answer.
+  private func asAnswer(_ fault: Fault) -> Fault {
+    guard case .changes(.confirm) = invocation.command.work, fault.kind == .notFound,
+      let module = composition.catalogue.modules.first(where: {
+        $0.name == composition.subject.provider
+      })
+    else { return fault }
+    var answered = fault
+    (answered.result, answered.cause) = (module.nothingHeld, .nothingHeld)
+    return answered
   }
 
   private func work(_ expectation: Expectation) throws(Fault) -> Int32 {
@@ -124,10 +146,13 @@ struct WriteCommands: CommandWork {
       guard try goesOn(check, order, isKnown: isKnown, engine) else { return 0 }
     }
     if invocation.has(Keys.dryRun) {
+      // A check reports what the line would end with.
+      if composition.check == nil { order.approveAmount() }
       let request = try engine.preview(order)
       // A check shows no request.
       return composition.check == nil ? show(request) : 0
     }
+    try approveAmount(&order, engine)
     try approve(&order, target, engine)
     try tellBefore(words, engine)
     composition.signals.hold()
@@ -243,7 +268,8 @@ struct WriteCommands: CommandWork {
       namesProvider: invocation.has(Keys.provider) && !isInherited,
       isLookedUp: wait != nil,
       looksFirst: looksFirst(words, engine),
-      despitePayments: Set(invocation.all(Keys.despitePayment))
+      despitePayments: Set(invocation.all(Keys.despitePayment)),
+      maxAmounts: try composition.settings.maxAmounts()
     )
   }
 
@@ -256,6 +282,8 @@ struct WriteCommands: CommandWork {
     _ engine: Engine
   ) throws(Fault) -> Bool {
     if let lack = order.lack { throw lack }
+    // The request names a payment that the journal does not have yet.
+    guard check.written.isEmpty else { return false }
     guard order.order.reference == nil else { return true }
     if case .makes = check.earlier { return false }
     guard isKnown || engine.provider.isID(order.handle) else { throw .unknownHandle(order.handle) }
@@ -286,6 +314,17 @@ struct WriteCommands: CommandWork {
     var own = report
     own.fault = nil
     return (own, 0)
+  }
+
+  /// Asks about an amount above `max_amount`, before any other question. A replay is not asked about.
+  private func approveAmount(_ order: inout CheckedOrder, _ engine: Engine) throws(Fault) {
+    do throws(Fault) {
+      _ = try engine.plan(order)
+    } catch {
+      // Any other refusal is thrown where it is decided.
+      guard error.cause == .aboveLimit else { return }
+      guard try accept(error, &order) else { throw error }
+    }
   }
 
   /// Asks for the consent that only a person can give: to a second refund by an amount without a name, and to
@@ -336,38 +375,32 @@ struct WriteCommands: CommandWork {
     )
   }
 
-  /// Executes an order. If a refund was made elsewhere, a person at a terminal can accept it.
+  /// Executes an order. A person at a terminal can accept a refund that was made elsewhere, and a large amount.
   private func execute(
     _ order: inout CheckedOrder,
     _ engine: Engine,
     at place: String?
   ) throws(Fault) -> Report {
-    func run(_ order: CheckedOrder) throws(Fault) -> Report {
-      try composition.inTurn(for: place) { () throws(Fault) in try engine.execute(order) }
-    }
-    do throws(Fault) {
-      return try run(order)
-    } catch {
-      guard let ids = try accepted(error) else { throw error }
-      order.approveRefundsElsewhere(ids)
-      composition.signals.hold()
-      return try run(order)
+    while true {
+      let checked = order
+      do throws(Fault) {
+        return try composition.inTurn(for: place) { () throws(Fault) in
+          try engine.execute(checked)
+        }
+      } catch {
+        guard try accept(error, &order) else { throw error }
+        composition.signals.hold()
+      }
     }
   }
 
-  /// Asks about each refund of the fault `refunded_elsewhere`, whose message has both sums. `--yes` does not
-  /// answer it.
+  /// Asks about a refusal that a person can lift. `--yes` does not answer it. The fault `refunded_elsewhere` asks for
+  /// each refund; its message has both sums.
   ///
-  /// Returns the ids that were typed; nil for another fault, or if no person can be asked.
-  private func accepted(_ fault: Fault) throws(Fault) -> Set<String>? {
-    let refunds = fault.result?["refunds"]?.array?.compactMap(\.object) ?? []
-    guard fault.cause == .refundedElsewhere, !refunds.isEmpty, !composition.isLine,
-      let terminal = composition.terminal()
-    else { return nil }
-    var ids: Set<String> = []
-    for refund in refunds {
-      let id = refund.text("id") ?? ""
-      let word = id.isEmpty ? "yes" : id
+  /// Returns false for another fault, or if no person can be asked. Throws `refused` for another answer.
+  private func accept(_ fault: Fault, _ order: inout CheckedOrder) throws(Fault) -> Bool {
+    guard !composition.isLine, let terminal = composition.terminal() else { return false }
+    func ask(for word: String) throws(Fault) {
       let answer = try terminal.ask(
         Printable.text(
           "\(fault.message). To go on with this \(invocation.command.name), type \(word): "
@@ -376,9 +409,19 @@ struct WriteCommands: CommandWork {
         interruption: composition.signals
       )
       guard answer == word else { throw .notConfirmed(fault.code) }
-      ids.insert(id)
     }
-    return ids
+    switch fault.cause {
+    case .aboveLimit:
+      try ask(for: "yes")
+      order.approveAmount()
+      return true
+    case .refundedElsewhere:
+      let ids = (fault.result?["refunds"]?.array ?? []).map { $0["id"]?.text ?? "" }
+      for id in ids { try ask(for: id.isEmpty ? "yes" : id) }
+      order.approveRefundsElsewhere(Set(ids))
+      return !ids.isEmpty
+    default: return false
+    }
   }
 
   /// Whether the provider is asked about the typed reference before its first charge.

@@ -164,7 +164,7 @@ final class Composition: Session {
       found = open
     } else if let address {
       found = try sharedJournal(address, folder, isReading: isReading)
-    } else if isReading, try !hasJournalFile {
+    } else if isReading, SQLiteJournal.isVacant(folder, markFolder: settings.markFolder()) {
       known = EmptyJournal()
       return EmptyJournal()
     } else {
@@ -265,7 +265,7 @@ final class Composition: Session {
     let journal = try journal()
     let warns = invocation.command.work.writes && !isDryRun && !isLine
     if wires.isOutside {
-      journal.reachesOutside()
+      journal.reachesOutside(env)
     } else if warns, let loss = try? journal.loss(), !loss.isRefused {
       // Then only the simulator in this process can be used.
       output.warn(loss.fault.message)
@@ -412,10 +412,14 @@ final class Composition: Session {
     return made
   }
 
-  /// Warns of faults that have struck nothing: a test that asks for them tests nothing.
-  func warnOfUnusedFaults() {
-    for text in ownSimulator?.unusedFaults ?? [] {
-      output.warn("--sim-fault \(text) did not strike: no request matched it, or it spared them")
+  /// The faults that have struck nothing, each with a sentence. A test that asks for them tests nothing.
+  var unusedFaults: [(fault: String, sentence: String)] {
+    (ownSimulator?.unusedFaults ?? []).map { text, isSpent in
+      let why =
+        isSpent
+        ? "earlier requests used up its count; tender simulator reset forgets the counts"
+        : "no request matched it, or it spared them"
+      return (text, "--sim-fault \(text) did not strike: \(why)")
     }
   }
 

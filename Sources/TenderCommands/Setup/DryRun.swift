@@ -52,7 +52,7 @@ struct EmptyJournal: Journal {
     _ durability: Durability
   ) throws(Fault) { throw .dryRun }
 
-  func reachesOutside() {}
+  func reachesOutside(_ env: Env) {}
 
   func fingerprints(of content: JSONObject, instrument: String?) throws(Fault) -> JSONObject { [:] }
 

@@ -176,7 +176,8 @@ struct Records {
   func record(_ kind: Record.Kind, _ members: JSONObject) -> Record {
     var fields: JSONObject = ["command": .string(command)]
     for member in members.members { fields[member.key] = member.value }
-    fields["at"] = .string(Timestamp.text(now))
+    // An exchange has the time of its arrival.
+    if fields["at"] == nil { fields["at"] = .string(Timestamp.text(now)) }
     return Record(kind, fields)
   }
 }

@@ -2,7 +2,7 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 
-/// Shows a payment on a terminal: its state, the next command, and the most useful facts. `--all` shows the
+/// Shows a payment on a terminal: its state, the next command, and the most useful facts. `--all-fields` shows the
 /// whole record.
 extension Composition {
   /// The facts about payments of every provider.
@@ -57,7 +57,7 @@ extension Composition {
     let words = HelpText.wrapped(line, indent: 0, width: output.width).joined(separator: "\n")
     let text = [words, next].compactMap(\.self).joined(separator: isWide ? "\n" : " · ")
     output.put(output.redactor.redact(text) + "\n")
-    guard !invocation.has(Keys.all) else { return output.show(record, hidden: ["command"]) }
+    guard !invocation.has(Keys.allFields) else { return output.show(record, hidden: ["command"]) }
     var paths = Self.facts
     // If all or nothing was captured, the headline shows it.
     let captured = record.fields["captured_amount"]

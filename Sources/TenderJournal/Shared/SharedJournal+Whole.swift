@@ -94,7 +94,7 @@ extension SharedJournal {
   func position(of payment: Payment, _ write: String) -> HighWaterMark.Position {
     let time = min(payment.updatedAt, clock.now)
     let link = "\(payment.row).\(payment.version).\(write)"
-    return .init(journal: name, line: time, link: link, time: time, isOutside: isOutside)
+    return .init(journal: name, line: time, link: link, time: time, isReal: isOutside)
   }
 
   /// The server's time in milliseconds.
@@ -114,7 +114,7 @@ extension SharedJournal {
       """
     ])
     missing = nil
-    mark.raise(to: HighWaterMark.Position(journal: name, isOutside: isOutside), anew: true)
+    mark.raise(to: HighWaterMark.Position(journal: name, isReal: isOutside), anew: true)
   }
 
   package func take(_ payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Bool {

@@ -108,7 +108,7 @@ package final class SharedJournal: TableJournal, @unchecked Sendable {
 
   package var key: JournalKey? { settings.key }
 
-  package func reachesOutside() { isOutside = true }
+  package func reachesOutside(_ env: Env) { isOutside = true }
 
   /// The length of a lease in milliseconds: the time limit of a request, and the time before it.
   var leaseTime: Int { settings.timeout + slack }

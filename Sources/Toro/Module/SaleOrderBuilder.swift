@@ -49,13 +49,17 @@ struct SaleOrderBuilder {
   }
 
   /// Returns the sale to refund, by reference or from a file.
-  private func original() throws(Fault) -> (receipt: JSONObject, reference: Reference?)? {
+  private func original() throws(Fault) -> (receipt: JSONObject?, reference: Reference?)? {
     let reference = invocation[Keys.original]
     let path = invocation[Keys.originalFile]
     guard reference == nil || path == nil else {
       throw .exclusive("--original and --original-file")
     }
-    if let reference { return try known(reference) }
+    if let reference {
+      // The journal does not have its receipt yet.
+      if session.isWrittenEarlier(reference) { return (nil, try Reference(reference)) }
+      return try known(reference)
+    }
     guard let path else { return nil }
     let bytes = try Environment.read(path, named: "--original-file", limit: 1 << 20)
     let object = JSONReader.read(bytes, duplicates: .refusedStrictly)?.object
@@ -80,8 +84,9 @@ struct SaleOrderBuilder {
     )
   }
 
-  private func known(_ handle: String) throws(Fault) -> (receipt: JSONObject, reference: Reference?)
-  {
+  private func known(
+    _ handle: String
+  ) throws(Fault) -> (receipt: JSONObject?, reference: Reference?) {
     guard let payment = try payments(handle).first else { throw .unknownHandle(handle) }
     let state = payment.state
     let isPaid =

@@ -33,7 +33,9 @@ extension Keys {
       .with(choices: ["yes", "no"])
   )
   static let noCapture = Key<Bool>(.reader("no-capture: authorise only; tender confirm captures"))
-  static let original = Key<String>(.reader("original REF: the sale to refund, in the journal"))
+  static let original = Key<String>(
+    .reader("original REF: the sale to refund, in the journal").with(.reference)
+  )
   static let originalFile = Key<String>(
     .reader("original-file FILE: the sale to refund, as a saved receipt or record").with(.files)
   )

@@ -176,7 +176,7 @@ package struct ToroModule: ProviderModule {
     """
     state .: state
     state=failed .: error
-    state=completed .: receipt{}
+    state=completed .: receipt{}? response?
     receipt receipt: saleReferenceId amount# authorisedAmount#? type gratuityAmount# currency authCode? \
     responseCode responseReason? authenticationMethod? additionalResponseInformation? actionCode? aid? \
     applicationLabel? paymentInterface? panStart? panLastFour? recipientTransactionId? \

@@ -1,0 +1,162 @@
+import TenderEngine
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// A cancel of a payment that has a refund. A person types it to stop the refund, and it would refund the rest.
+@Suite struct StoppedRefundTests {
+  /// A refund as it was asked for, and as it went.
+  struct Earlier: Sendable, CustomTestStringConvertible {
+    var amount: Int
+    var name: String?
+    var act: Scripted.Act?
+    let testDescription: String
+  }
+
+  private static let earlier: [Earlier] = [1, 500, 999].flatMap { amount in
+    [
+      Earlier(amount: amount, testDescription: "\(amount)"),
+      Earlier(amount: amount, name: "r", testDescription: "\(amount), named"),
+      Earlier(amount: amount, act: .answer(.pending), testDescription: "\(amount), on its way"),
+    ]
+  }
+
+  @Test(arguments: earlier, [1, 3])
+  func `a cancel is refused, and sends nothing`(_ earlier: Earlier, _ times: Int) throws {
+    let till = try RefundTests.paid()
+    if let act = earlier.act { till.provider.then(act) }
+    _ = try till.refund(earlier.amount, name: earlier.name)
+    _ = till.provider.heard()
+    let before = try till.payment()?.state
+    for _ in 0..<times {
+      #expect(try till.cancel() == "6 refund_not_stopped")
+      #expect(till.provider.heard().allSatisfy { $0.hasPrefix("look") })
+    }
+    #expect(try till.payment()?.state == before)
+    let left = 1000 - earlier.amount
+    #expect(before?.leftToRefund == left)
+    // The command of the hint refunds exactly what is left, and so does a cancel that names its amount.
+    #expect(try till.refund(name: "rest").contains("refund 2"))
+    #expect(try till.payment()?.state.leftToRefund == 0)
+  }
+
+  @Test func `says how the rest is refunded`() throws {
+    let till = try RefundTests.paid()
+    _ = try till.refund(500)
+    let found = try till.payment()
+    let fault = #expect(throws: Fault.self) { try till.engine.cancel(found, handle: "A") }
+    #expect(fault?.message.hasPrefix("a refund cannot be stopped: ") == true)
+    #expect(fault?.advice == "to refund the remaining 5.00 USD: tender refund A --rest")
+  }
+
+  @Test func `a repeated cancel replays or finishes its own refund`() throws {
+    let till = try RefundTests.paid()
+    #expect(try till.cancel() == "refunded, refund 1: succeeded")
+    #expect(try till.cancel() == "refunded, replayed, refund 1: succeeded")
+    let lost = try RefundTests.paid()
+    lost.provider.then(.lost)
+    #expect(try lost.cancel() == "9 no_answer")
+    #expect(try lost.cancel() == "refunded, refund 1: succeeded")
+    // The refund of the rest is the same request.
+    let rest = try RefundTests.paid()
+    _ = try rest.refund(300)
+    #expect(try rest.refund() == "refunded, refund 2: succeeded")
+    #expect(try rest.cancel() == "refunded, replayed, refund 2: succeeded")
+  }
+
+  @Test func `a refund that moved nothing does not stop a cancel`() throws {
+    for act: Scripted.Act in [.answer(.declined), .answer(.failed)] {
+      let till = try RefundTests.paid()
+      till.provider.then(act)
+      _ = try till.refund(300)
+      #expect(try till.cancel().hasPrefix("refunded, refund 2"), "\(act)")
+    }
+  }
+
+  @Test func `a cancel with an amount and a name stays`() throws {
+    let till = try RefundTests.paid()
+    _ = try till.refund(300, name: "r1")
+    let request = try RefundRequest.test(200, "USD", name: "r2")
+    let report = try till.engine.cancel(try till.payment(), handle: "A", request)
+    #expect(report.operation?.effectiveAmount == 200)
+  }
+}
+
+/// The largest amount that moves without a typed confirmation.
+@Suite struct AmountLimitTests {
+  private func order() throws -> Order {
+    let dollars = try #require(Currency(code: "USD"))
+    let amount = Money(minorUnits: 1000, currency: dollars)
+    return .placed(TestOrder(reference: try Reference("A"), amount: amount))
+  }
+
+  private func run(
+    _ order: Order,
+    _ till: Till<Scripted>,
+    most units: Int,
+    approved: Bool = false
+  ) throws -> String {
+    let found: Payment? = if case .placed = order { nil } else { try till.payment() }
+    let dollars = try #require(Currency(code: "USD"))
+    do throws(Fault) {
+      var checked = try till.engine.checked(
+        order,
+        on: found,
+        handle: found == nil ? "" : "A",
+        Engine.Options(maxAmounts: [dollars: units])
+      )
+      if approved { checked.approveAmount() }
+      let report = try till.engine.execute(checked)
+      return report.replayed == true ? "replayed" : report.status.rawValue
+    } catch {
+      return "\(error.exitStatus) \(error.code)"
+    }
+  }
+
+  /// A charge of 10.00, and then a refund or a cancel of it, under every limit around the amount.
+  @Test(arguments: [0, 1, 299, 300, 301, 999, 1000, 1001, 100_000])
+  func `refuses more than the limit, and nothing else`(_ limit: Int) throws {
+    let order = try order()
+    for approved in [false, true] {
+      let charged = Till(Scripted())
+      let isAllowed = approved || limit >= 1000
+      let said = try run(order, charged, most: limit, approved: approved)
+      #expect(said == (isAllowed ? "succeeded" : "17 amount_not_confirmed"))
+      #expect(charged.provider.heard().isEmpty == !isAllowed)
+      // A replay moves nothing.
+      if isAllowed { #expect(try run(order, charged, most: 0) == "replayed") }
+      for (request, amount) in [(try RefundRequest.test(300, "USD"), 300), (RefundRequest(), 1000)]
+      {
+        for isCancel in [false, true] {
+          let till = try RefundTests.paid()
+          let reversal = isCancel ? Order.cancel(request) : .refund(request)
+          let said = try run(reversal, till, most: limit, approved: approved)
+          let isAllowed = approved || limit >= amount
+          #expect(said.hasPrefix("17 amount_not_confirmed") == !isAllowed, "\(said)")
+          #expect(till.provider.heard().contains { $0.hasPrefix("send") } == isAllowed)
+        }
+      }
+    }
+  }
+
+  @Test func `a hold is asked about when it is made and captured, not when it is released`() throws
+  {
+    for limit in [999, 1000] {
+      let till = Till(Scripted(.scripted, .answer(.requiresConfirmation)))
+      #expect(try till.transact(hold: true) == "requires_confirmation")
+      let said = try run(.capture(nil), till, most: limit)
+      #expect(said == (limit == 999 ? "17 amount_not_confirmed" : "succeeded"))
+      let held = Till(Scripted(.scripted, .answer(.requiresConfirmation), .answer(.cancelled)))
+      _ = try held.transact(hold: true)
+      #expect(try run(.cancel(), held, most: 0) == "cancelled")
+    }
+  }
+
+  @Test func `a lost charge is finished without a question`() throws {
+    let till = Till(Scripted())
+    let order = try order()
+    till.provider.then(.lost)
+    #expect(try run(order, till, most: 1000) == "9 no_answer")
+    #expect(["succeeded", "replayed"].contains(try run(order, till, most: 0)))
+  }
+}
