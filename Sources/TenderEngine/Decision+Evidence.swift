@@ -43,10 +43,11 @@ extension Decision {
       return self
     }
     // Neither way out is open to a reference that was pruned.
+    let held = draft.isAttempt ? nil : evidence.start
     return .refuse(
       seen.isPruned
         ? .referencePruned(evidence.key.reference)
-        : .referenceAtProvider(evidence.key, found, heldHere: draft.isAttempt ? nil : evidence.start)
+        : .referenceAtProvider(evidence.key, found, heldHere: held)
     )
   }
 }

@@ -219,7 +219,9 @@ import Testing
         refund.state = .succeeded
         paid.append(refund)
       }
-      paid.add(Observation(.lookup, at: clock.now, operation: 1, state: .succeeded))
+      var seen = Observation(.lookup, at: clock.now, operation: 1, state: .succeeded)
+      seen.providerStatus = "SUCCEEDED"
+      paid.add(seen)
       _ = try journal.open(paid)
     }
     let total = try #require(try journal.totals(PaymentFilter(), by: []).first)
