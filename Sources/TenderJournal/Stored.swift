@@ -67,9 +67,9 @@ struct Selection: Sendable {
       last: others.map { ($0.name, $0.kind) }
     )
     operation = OperationRow.columns.with(last: more.map { ($0.name, $0.kind) })
-    let names = ["a.row", PaymentRow.columns.names.list("a")] + others.map(\.sql)
+    let names = ["a.row", PaymentRow.columns.names.list("a")] + others.map { $0.sql }
     let last = preparation == nil ? "NULL" : "x.text"
-    list = (names + [OperationRow.columns.names.list("o")] + more.map(\.sql) + [last]).list()
+    list = (names + [OperationRow.columns.names.list("o")] + more.map { $0.sql } + [last]).list()
     joins =
       " a LEFT JOIN \(schema)operation o ON o.payment = a.row"
       + (preparation.map { " LEFT JOIN \(schema)preparation x ON \($0)" } ?? "")

@@ -40,6 +40,9 @@ extension TableJournal {
       let requested = byTerm(SearchTerm.requested(amount), rest)
       return Search([payments(" AND a.amount = \(amount)", rest), requested], isSorted: true)
     }
+    guard filter.isOpen || !filter.statuses.isEmpty else {
+      return Search([payments("", filter)], isSorted: true)
+    }
     // The index of statuses has some, and the term of open payments the others.
     var settled = filter
     (settled.statuses, settled.isOpen) = (filter.statuses.filter(StoredTables.isIndexed), false)
@@ -149,12 +152,12 @@ extension TableJournal {
   }
 
   private static func statuses(_ filter: PaymentFilter) -> Statement {
+    guard filter.isOpen || !filter.statuses.isEmpty else { return "" }
     let statuses = Status.allCases.filter(filter.statuses.contains)
     var tests: [Statement] = []
     if !statuses.isEmpty { tests.append("a.status IN (\(each: statuses.map(\.rawValue)))") }
     if filter.isOpen { tests.append("a.is_final = 0") }
     if statuses.contains(.unknown) { tests.append("a.is_unknown = 1") }
-    guard !tests.isEmpty else { return "" }
     // For SQLite, this names the index to use.
     let index: Statement =
       !filter.isOpen && statuses.allSatisfy(StoredTables.isIndexed)
