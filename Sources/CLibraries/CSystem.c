@@ -254,15 +254,16 @@ static int send_all(int descriptor, const void *bytes, size_t count) {
   return 0;
 }
 
-/// Starts a program in a new process group, without input. Returns its process, or -1.
-static pid_t start(char *const *arguments, int output, int errors) {
+/// Starts a program in a new process group, without input. What it says beside its output is dropped. Returns its
+/// process, or -1.
+static pid_t start(char *const *arguments, int output) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   if (posix_spawn_file_actions_init(&actions) != 0 || posix_spawnattr_init(&attributes) != 0)
     return -1;
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output, 1);
-  posix_spawn_file_actions_adddup2(&actions, errors, 2);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);
@@ -291,39 +292,31 @@ static int read_some(int pipe, char *bytes, uint32_t *count, uint32_t limit) {
 }
 
 /// The output of a program. It is erased after it was passed on.
-static char printed[TENDER_PROGRAM_OUTPUT + TENDER_PROGRAM_ERRORS];
+static char printed[TENDER_PROGRAM_OUTPUT];
 
 /// Runs one program until it ends, its deadline passes, or the asking process ends.
 static void run_program(char *const *arguments, int asker) {
-  struct tender_program_answer answer = {TENDER_PROGRAM_MISSING, 0, 0};
-  char *errors = printed + TENDER_PROGRAM_OUTPUT;
-  int output[2], error[2];
-  if (pipe(output) != 0 || pipe(error) != 0)
+  struct tender_program_answer answer = {TENDER_PROGRAM_MISSING, 0};
+  int output[2];
+  if (pipe(output) != 0)
     _exit(1);
-  for (int end = 0; end < 2; end++) {
+  for (int end = 0; end < 2; end++)
     fcntl(output[end], F_SETFD, FD_CLOEXEC);
-    fcntl(error[end], F_SETFD, FD_CLOEXEC);
-  }
-  pid_t process = *arguments ? start(arguments, output[1], error[1]) : -1;
+  pid_t process = *arguments ? start(arguments, output[1]) : -1;
   close(output[1]);
-  close(error[1]);
-  fcntl(error[0], F_SETFL, O_NONBLOCK);
   int64_t deadline = milliseconds() + TENDER_PROGRAM_TIME;
-  int status = 0, isRunning = process > 0, isOpen = isRunning, hasErrors = isRunning;
+  int status = 0, isRunning = process > 0, isOpen = isRunning;
   while (isRunning || isOpen) {
-    struct pollfd polled[] = {
-        {asker, 0, 0}, {isOpen ? output[0] : -1, POLLIN, 0}, {hasErrors ? error[0] : -1, POLLIN, 0}};
+    struct pollfd polled[] = {{asker, 0, 0}, {isOpen ? output[0] : -1, POLLIN, 0}};
     int64_t left = deadline - milliseconds();
     // poll does not report the end of a process.
-    poll(polled, 3, left < 0 ? 0 : isOpen && left > 100 ? 100 : left > 5 ? 5 : (int)left);
+    poll(polled, 2, left < 0 ? 0 : isOpen && left > 100 ? 100 : left > 5 ? 5 : (int)left);
     if (polled[0].revents & (POLLHUP | POLLERR)) {
       kill(-process, SIGKILL);
       _exit(0);
     }
     if (polled[1].revents)
       isOpen = read_some(output[0], printed, &answer.output, TENDER_PROGRAM_OUTPUT);
-    if (polled[2].revents)
-      hasErrors = read_some(error[0], errors, &answer.errors, TENDER_PROGRAM_ERRORS);
     if (isRunning && waitpid(process, &status, WNOHANG) == process)
       isRunning = 0;
     if ((isRunning || isOpen) && milliseconds() >= deadline) {
@@ -336,17 +329,12 @@ static void run_program(char *const *arguments, int asker) {
     if (!isRunning && !isOpen)
       answer.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
-  read_some(error[0], errors, &answer.errors, TENDER_PROGRAM_ERRORS);
   close(output[0]);
-  close(error[0]);
-  if (answer.errors > TENDER_PROGRAM_ERRORS)
-    answer.errors = TENDER_PROGRAM_ERRORS;
   if (answer.output > TENDER_PROGRAM_OUTPUT && answer.status == 0)
     answer.status = TENDER_PROGRAM_LONG;
   if (answer.status == TENDER_PROGRAM_LONG || answer.output > TENDER_PROGRAM_OUTPUT)
     answer.output = 0;
-  int isLost = send_all(asker, &answer, sizeof answer) != 0 || send_all(asker, printed, answer.output) != 0
-               || send_all(asker, errors, answer.errors) != 0;
+  int isLost = send_all(asker, &answer, sizeof answer) != 0 || send_all(asker, printed, answer.output) != 0;
   for (volatile char *byte = printed; byte < printed + sizeof printed; byte++)
     *byte = 0;
   if (isLost)

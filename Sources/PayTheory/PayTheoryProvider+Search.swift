@@ -21,6 +21,8 @@ extension PayTheoryProvider: SearchFlow {
         hint: "leave one of them out: the journal can"
       )
     }
+    // Its amounts are all in dollars (README, 5.1).
+    if let amount = filter.amount, amount[Self.dollars] == nil { return ([], 0, 0) }
     let graphQL = try GraphQL(context, for: "a search")
     let (items, total) = try graphQL.search(Self.conditions(filter), limit: limit)
     let known = try related(to: items, graphQL)
@@ -35,12 +37,14 @@ extension PayTheoryProvider: SearchFlow {
       let isOpen = filter.isOpen && !outcome.status.isFinal
       let isAsked = filter.statuses.isEmpty && !filter.isOpen
       guard isAsked || isOpen || filter.statuses.contains(outcome.status),
-        filter.amount.map({ $0 == outcome.amount }) ?? true
+        filter.amount.map({ $0[outcome.currency] == outcome.amount }) ?? true
       else { return nil }
       return outcome
     }
     return (found, items.count, total)
   }
+
+  private static let dollars = ["USD"].compactMap(Currency.init).first
 
   /// The maximum number of successive partial voids of one payment that are followed.
   private static let mostParts = 20
@@ -110,7 +114,7 @@ extension PayTheoryProvider: SearchFlow {
       }
     }
     let bounds: [(String, String, String?)] = [
-      ("gross_amount", "EQUAL", filter.amount.map { String($0) }),
+      ("gross_amount", "EQUAL", filter.amount?[dollars].map { String($0) }),
       ("currency", "EQUAL", filter.currency?.code),
       ("transaction_date", "GREATER_EQUAL", filter.since.map(Timestamp.preciseText)),
       ("transaction_date", "LESS_EQUAL", filter.until.map(Timestamp.preciseText)),
@@ -145,7 +149,7 @@ extension PayTheoryProvider: SearchFlow {
     if let lastFour = filter.lastFour, method?["last_four"]?.text != lastFour { return false }
     if let customer = filter.customer {
       let payor = method?["payor"]?.object?.members.compactMap(\.value.text) ?? []
-      guard payor.contains(where: { SearchTerm.begins(customer, aWordOf: $0) }) else {
+      guard payor.contains(where: { SearchTerm.isCustomer(customer, $0) }) else {
         return false
       }
     }

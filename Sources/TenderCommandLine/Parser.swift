@@ -90,11 +90,13 @@ package struct Parser {
       }
     }
     let ids = typed[Keys.id.option.name] ?? []
-    try checkOperands(operands + ids, command)
+    // An id that is also somewhere else is only said to be no card number.
+    let operands = operands + ids.filter { !operands.contains($0) && !typed.has(id: $0) }
+    try checkOperands(operands, command)
     let invocation = Invocation(
       command: command,
       values: typed,
-      operands: operands + ids,
+      operands: operands,
       exemptIDs: ids,
       inherited: inherited
     )
@@ -216,6 +218,14 @@ private struct Tokens {
 
 extension OptionValues {
   fileprivate func has(_ flag: Key<Bool>) -> Bool { self[flag.option.name] != nil }
+
+  /// Whether an id is the value of another option than `--id`, or that of a pair.
+  fileprivate func has(id: String) -> Bool {
+    names.contains { name in
+      name != Keys.id.option.name
+        && self[name]?.contains { $0 == id || $0.hasSuffix("=" + id) } == true
+    }
+  }
 
   /// Adds an option with its value; nil without one. `typed` is the option's name as typed.
   ///

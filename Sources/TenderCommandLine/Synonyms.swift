@@ -8,11 +8,11 @@ package enum Synonyms {
     transact: charge pay payment payments purchase sale sell authorize authorise create buy
     refund REF: refunds give-back reimburse
     confirm REF: capture complete approve execute
-    cancel REF: void reverse revoke undo abort
+    cancel REF: void reverse revoke undo abort stop
     payment-status ID: status lookup look-up get show retrieve check query dispute disputes chargeback
     payment-status ID --wait: listen watch webhook webhooks poll tail
     mandate-status ID: mandate mandates
-    find: search grep where which
+    find: search grep where which twice duplicates
     journal list: list ls history log logs transactions
     journal show REF --receipt: receipt receipts print
     journal resume: resume recover retry

@@ -399,12 +399,15 @@ extension Payment {
 }
 
 extension Fault {
-  /// There is no payment with that reference or id.
-  package static func unknownHandle(_ handle: String) -> Fault {
+  /// There is no payment or mandate with that reference or id.
+  package static func unknownHandle(
+    _ handle: String,
+    _ kind: Payment.Kind = .payment
+  ) -> Fault {
     Fault(
       .notFound,
       code: "payment_not_found",
-      "no payment \(handle.quotedForMessage)",
+      "no \(kind.noun) \(handle.quotedForMessage)",
       hint: "another journal (--state-dir, TENDER_JOURNAL) may have it"
     )
   }

@@ -82,10 +82,11 @@ extension Payment {
     if let id = content.text("payor_id") { found.insert("id \(id)") }
     for person in people {
       for name in ["email", "phone", "name", "id"] {
-        if let text = person.text(name) { found.insert("\(name) \(text.lowercased())") }
+        guard let text = person.text(name) else { continue }
+        found.insert("\(name) \(PhoneNumber(text)?.end ?? text.folded)")
       }
       if let first = person.text("first_name"), let last = person.text("last_name") {
-        found.insert("name \(first) \(last)".lowercased())
+        found.insert("name \(first) \(last)".folded)
       }
     }
     return found

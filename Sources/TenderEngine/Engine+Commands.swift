@@ -158,9 +158,9 @@ extension Engine {
   }
 
   /// The refusal of an unknown payment. A journal that lost entries does not say that there is none.
-  func unknown(_ handle: String) throws(Fault) -> Fault {
+  func unknown(_ handle: String, _ kind: Payment.Kind = .payment) throws(Fault) -> Fault {
     try journal.checkWhole()
-    var fault = Fault.unknownHandle(handle)
+    var fault = Fault.unknownHandle(handle, kind)
     guard try journal.isPruned(key(Reference(stored: handle))) else { return fault }
     fault.message =
       "\(handle.quotedForMessage) is not in the journal any more: journal prune deleted it"

@@ -15,6 +15,7 @@ extension Engine {
     inWordsOfAttempt: Bool = false
   ) throws(Fault) -> Report {
     let isByID = provider.isID(handle)
+    let composed = Reference.composed(handle)
     let named = known?.named(by: handle)
     // An id is looked up at the provider if the journal's payment has another kind, or failed.
     let isElse = named.map { $0.kind != kind || $0.attempt?.state.name == .failed } ?? false
@@ -26,10 +27,10 @@ extension Engine {
     guard let known else {
       var query = LookUp()
       query.kind = kind
-      if isByID { query.id = handle } else { query.reference = Reference(stored: handle) }
+      if isByID { query.id = handle } else { query.reference = Reference(stored: composed) }
       query.inWordsOfAttempt = inWordsOfAttempt
       guard let outcome = try provider.lookUp(query) else {
-        throw try unknown(handle)
+        throw try unknown(handle, kind)
       }
       var report = Report(outcome, env: env, provider: provider.name, reference: nil, kind: kind)
       addNote(to: &report)

@@ -9,8 +9,8 @@ package struct PaymentFilter: Sendable {
   /// Also payments that are not final yet, besides those that `statuses` names.
   package var isOpen = false
   package var lastFour: String?
-  /// The amount or the requested amount, in minor units.
-  package var amount: Int?
+  /// The amount or the requested amount.
+  package var amount: Amount?
   package var currency: Currency?
   /// The time of creation, in milliseconds since 1970, inclusive.
   package var since: Int?
@@ -19,8 +19,8 @@ package struct PaymentFilter: Sendable {
   package var handle: String?
   /// A reference or a provider's id in which no character is a wildcard.
   package var name: String?
-  /// The first letters of a word in a name, e-mail address or phone number. It matches payer and holder, in
-  /// any case.
+  /// The first letters of a word in a name or address of payer or holder, a phone number, or a whole e-mail
+  /// address (`SearchTerm.isCustomer`).
   package var customer: String?
   /// Members of the metadata, with their values.
   package var metadata: [(name: String, value: String)] = []
@@ -48,10 +48,51 @@ package struct PaymentFilter: Sendable {
     self.provider = provider
   }
 
-  /// Whether columns alone decide, without a search in an operation, an order or an answer.
+  /// An amount in each currency: its minor units by the currency's number of digits.
+  package struct Amount: Sendable {
+    private var units: [Int: Int] = [:]
+
+    /// The same number of minor units in each currency.
+    package init(minorUnits: Int) {
+      for currency in Self.currencies { units[currency.exponent] = minorUnits }
+    }
+
+    /// An amount such as `30` or `10.50`. A currency with fewer digits has no such amount.
+    ///
+    /// Throws `usage` if no currency has it.
+    package init(decimal text: String, named option: String) throws(Fault) {
+      var problem: Fault?
+      for currency in Self.currencies {
+        do throws(Fault) {
+          let money = try Money(decimal: text, currency: currency, named: option)
+          units[currency.exponent] = money.minorUnits
+        } catch {
+          problem = problem ?? error
+        }
+      }
+      if let problem, units.isEmpty { throw problem }
+    }
+
+    /// A currency for each number of digits.
+    private static let currencies = ["USD", "JPY", "KWD", "CLF"].compactMap(Currency.init)
+
+    /// The minor units in any currency. A payment with one of them matches if its currency does, too.
+    package var candidates: [Int] { Set(units.values).sorted() }
+
+    /// The minor units in a currency; nil if it has no such amount.
+    package subscript(currency: Currency?) -> Int? { units[currency?.exponent ?? 2] }
+
+    func lets(_ state: PaymentState, _ currency: Currency?) -> Bool {
+      guard let units = self[currency] else { return false }
+      return state.amount == units || state.requestedAmount == units
+    }
+  }
+
+  /// Whether columns alone decide, without a search in an operation, an order or an answer, or a comparison in each
+  /// currency.
   package var isOfColumns: Bool {
     handle == nil && name == nil && customer == nil && metadata.isEmpty && members.isEmpty
-      && traceID == nil && failure == nil
+      && traceID == nil && failure == nil && (amount == nil || currency != nil)
   }
 
   /// The query for candidates in an index of terms; nil if a column is narrower, or no term fits.
@@ -59,12 +100,14 @@ package struct PaymentFilter: Sendable {
     if let traceID { return .exactly("t:" + SearchTerm.cut(traceID)) }
     if let pair = metadata.first { return .exactly(SearchTerm.term("m:", pair.name, pair.value)) }
     if let pair = members.first { return .exactly(SearchTerm.term("o:", pair.name, pair.value)) }
-    if let customer { return .beginning("c:" + SearchTerm.cut(SearchTerm.word(customer))) }
+    if let customer {
+      let phone = PhoneNumber(customer).map { [SearchTerm.phone($0)] }
+      return .anyOf(phone ?? [], orBeginning: SearchTerm.beginnings(ofCustomer: customer))
+    }
     if let failure {
-      let low = "f:" + SearchTerm.cut(SearchTerm.word(failure))
+      let low = "f:" + SearchTerm.cut(SearchTerm.word(failure.lowercased()))
       let codes = failureCodes.sorted().map { "f:" + SearchTerm.cut($0.lowercased()) }
-      guard !codes.isEmpty else { return .beginning(low) }
-      return .anyOf(codes, orFrom: low, to: SearchTerm.end(of: low))
+      return .anyOf(codes, orBeginning: [low])
     }
     guard name == nil else { return nil }
     // A single `*` at the beginning: the end of a reference or an id.
@@ -90,9 +133,7 @@ package struct PaymentFilter: Sendable {
       && provider.map { $0 == payment.provider } ?? true
       && letsStatus(of: payment)
       && lastFour.map { $0 == payment.lastFour } ?? true
-      && amount.map {
-        $0 == payment.state.amount || $0 == payment.state.requestedAmount
-      } ?? true
+      && amount.map { $0.lets(payment.state, payment.currency) } ?? true
       && currency.map { $0 == payment.currency } ?? true
       && since.map { payment.createdAt >= $0 } ?? true
       && until.map { payment.createdAt <= $0 } ?? true
@@ -112,9 +153,7 @@ package struct PaymentFilter: Sendable {
     if let handle, !payment.handles.contains(where: { Self.fits(handle, $0) }) { return false }
     if let customer {
       let texts = SearchTerm.customers(of: payment)
-      guard texts.contains(where: { SearchTerm.begins(customer, aWordOf: $0) }) else {
-        return false
-      }
+      guard texts.contains(where: { SearchTerm.isCustomer(customer, $0) }) else { return false }
     }
     for pair in metadata {
       guard let value = payment.content["metadata"]?[pair.name], value.plainText == pair.value
@@ -193,7 +232,7 @@ package enum SearchTerm {
     case exactly(String)
     /// From the first term up to the second, without the second.
     case range(String, String)
-    case anyOf([String], orFrom: String, to: String)
+    case anyOf([String], orBeginning: [String])
 
     fileprivate static func beginning(_ term: String) -> Query {
       .range(term, SearchTerm.end(of: term))
@@ -220,7 +259,14 @@ package enum SearchTerm {
       terms.insert(self.id(id))
     }
     for reference in payment.ownReferences { terms.insert(refund(reference)) }
-    for text in customers(of: payment) { terms.formUnion(beginnings(of: text).map { "c:" + $0 }) }
+    for text in customers(of: payment) {
+      let (small, folded) = (text.lowercased(), text.folded)
+      terms.formUnion(beginnings(of: small).map { "c:" + $0 })
+      if !folded.utf8.elementsEqual(small.utf8) {
+        terms.formUnion(beginnings(of: folded).map { "w:" + $0 })
+      }
+      if let phone = PhoneNumber(text) { terms.insert(self.phone(phone)) }
+    }
     if case .object(let metadata)? = payment.content["metadata"] {
       for member in metadata.members {
         if let value = member.value.plainText { terms.insert(term("m:", member.key, value)) }
@@ -232,7 +278,7 @@ package enum SearchTerm {
     }
     for trace in traces(of: payment) { terms.insert("t:" + cut(trace)) }
     for reason in reasons(of: payment) {
-      terms.formUnion(beginnings(of: reason).map { "f:" + $0 })
+      terms.formUnion(beginnings(of: reason.lowercased()).map { "f:" + $0 })
     }
     return terms
   }
@@ -254,7 +300,28 @@ package enum SearchTerm {
 
   /// Returns whether payments of earlier versions can lack a term.
   package static func isLater(_ term: String) -> Bool {
-    term.hasPrefix("a:") || term.hasPrefix("n:")
+    ["a:", "n:", "w:", "d:"].contains { term.hasPrefix($0) }
+  }
+
+  /// The term of a phone number.
+  fileprivate static func phone(_ number: PhoneNumber) -> String { "d:" + number.end }
+
+  /// Returns the beginnings of terms for a customer. Names with other letters than ASCII have folded terms beside
+  /// those in lower case, since a payment of an earlier version has no others.
+  fileprivate static func beginnings(ofCustomer text: String) -> [String] {
+    let (small, folded) = (cut(word(text.lowercased())), cut(word(text.folded)))
+    let old = small.utf8.elementsEqual(folded.utf8) ? [] : ["c:" + small]
+    return old + ["c:" + folded, "w:" + folded]
+  }
+
+  /// Returns whether a customer's name, address or number is the one that is looked for: a text that begins at one of
+  /// its words, the same phone number, or the same whole e-mail address.
+  package static func isCustomer(_ sought: String, _ text: String) -> Bool {
+    if Contact.isEmail(sought) { return sought.folded == text.folded }
+    if let sought = PhoneNumber(sought), let phone = PhoneNumber(text), sought.isSame(as: phone) {
+      return true
+    }
+    return begins(sought, aWordOf: text)
   }
 
   fileprivate static func term(_ kind: String, _ name: String, _ value: String) -> String {
@@ -277,22 +344,21 @@ package enum SearchTerm {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The search text in the form of the index: lower case, from its first letter or digit on.
+  /// The text from its first letter or digit on.
   fileprivate static func word(_ text: String) -> String {
-    let text = text.lowercased()
     let word = text.drop { !isOfWord($0) }
     return word.isEmpty ? text : String(word)
   }
 
   private static func beginnings(of text: String) -> [String] {
-    starts(of: text.lowercased()).prefix(words).map { String($0.unicodeScalars.prefix(limit)) }
+    starts(of: text).prefix(words).map { String($0.unicodeScalars.prefix(limit)) }
   }
 
-  /// Whether a text, from one of its words on, begins with another text, in any case.
+  /// Whether a text, from one of its words on, begins with another text, as both are folded.
   package static func begins(_ part: String, aWordOf text: String) -> Bool {
     // An index compares bytes, too.
-    let part = word(part).utf8
-    return starts(of: text.lowercased()).prefix(words).contains { $0.utf8.starts(with: part) }
+    let part = word(part.folded).utf8
+    return starts(of: text.folded).prefix(words).contains { $0.utf8.starts(with: part) }
   }
 
   /// Returns whether a character is a letter or digit. Nearly all are ASCII.

@@ -24,9 +24,13 @@ extension TableJournal {
     case .exactly(let term): return Search([byTerm(term, filter)], isSorted: true)
     case .range(let low, let high):
       return Search([byTerms("t.text >= \(low) AND t.text < \(high)", filter)])
-    case .anyOf(let terms, let low, let high):
-      let test: Statement = "t.text IN (\(each: terms)) OR (t.text >= \(low) AND t.text < \(high))"
-      return Search([byTerms(test, filter)])
+    case .anyOf(let terms, let beginnings):
+      // With an empty list, SQLite would read all terms.
+      let exact = terms.isEmpty ? [] : [byTerms("t.text IN (\(each: terms))", filter)]
+      let ranges = beginnings.map { low in
+        byTerms("t.text >= \(low) AND t.text < \(SearchTerm.end(of: low))", filter)
+      }
+      return Search(exact + ranges)
     case nil: break
     }
     if let name = filter.name { return search(named: name, filter) }
@@ -34,11 +38,13 @@ extension TableJournal {
       return handle.contains("*") ? search(like: handle, filter) : search(named: handle, filter)
     }
     if let amount = filter.amount {
-      // Both halves are in the order of time, so they are merged, and nothing is sorted.
+      // All parts are in the order of time, so they are merged, and nothing is sorted.
       var rest = filter
       rest.amount = nil
-      let requested = byTerm(SearchTerm.requested(amount), rest)
-      return Search([payments(" AND a.amount = \(amount)", rest), requested], isSorted: true)
+      let parts = amount.candidates.flatMap { units in
+        [payments(" AND a.amount = \(units)", rest), byTerm(SearchTerm.requested(units), rest)]
+      }
+      return Search(parts, isSorted: true)
     }
     guard filter.isOpen || !filter.statuses.isEmpty else {
       return Search([payments("", filter)], isSorted: true)
@@ -134,10 +140,12 @@ extension TableJournal {
     var all: Statement = ""
     for case (let test, let value?) in tests { all += " AND a.\(sql: test) \(value)" }
     if let amount = filter.amount {
+      let units = amount.candidates.map(String.init).joined(separator: ", ")
       let terms: Statement = """
-        SELECT t.payment FROM \(sql: schema)term t WHERE t.text = \(SearchTerm.requested(amount))
+        SELECT t.payment FROM \(sql: schema)term t
+        WHERE t.text IN (\(each: amount.candidates.map(SearchTerm.requested)))
         """
-      all += " AND (a.amount = \(amount) OR a.row IN (\(terms)))"
+      all += " AND (a.amount IN (\(sql: units)) OR a.row IN (\(terms)))"
     }
     all += statuses(filter)
     if let by = filter.by {

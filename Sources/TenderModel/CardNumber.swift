@@ -30,6 +30,17 @@ package enum CardBrand: String, Sendable, Hashable, CaseIterable {
     default: return nil
     }
   }
+
+  /// Returns whether cards of the brand are issued with so many digits. Older and planned lengths would make one in
+  /// ten order ids and phone numbers look like a card.
+  func issues(_ count: Int) -> Bool {
+    switch self {
+    case .amex: count == 15
+    case .mastercard: count == 16
+    case .diners: [14, 16, 19].contains(count)
+    case .visa, .discover, .jcb, .maestro, .unionPay: count == 16 || count == 19
+    }
+  }
 }
 
 /// Checks on digits that payments share.
@@ -66,8 +77,11 @@ package enum Digits {
     return digits
   }
 
-  /// Returns whether digits look like a card number: 13 to 19 digits, a known range, a valid Luhn digit.
-  package static func looksLikeCard(_ digits: some Collection<UInt8>) -> Bool {
-    (13...19).contains(digits.count) && CardBrand(digits: digits) != nil && passLuhn(digits)
+  /// Returns whether digits look like a card number: a known range, a length that its brand issues, a valid Luhn
+  /// digit.
+  package static func looksLikeCard(_ digits: some RandomAccessCollection<UInt8>) -> Bool {
+    let count = digits.count
+    return (14...19).contains(count) && CardBrand(digits: digits.prefix(6))?.issues(count) == true
+      && passLuhn(digits)
   }
 }

@@ -7,9 +7,10 @@ package enum CardNumberGuard {
 
   /// Checks every argument, and every value of `KEY=VALUE`, before anything is parsed.
   ///
-  /// Throws a `usage` fault that names the position and never the text. `--id VALUE` is not checked. An
-  /// amount of other characters than digits and a point is no amount, so its digits are checked.
+  /// Throws a `usage` fault that names the position and never the text. `--id VALUE` is not checked, nor is the same
+  /// value elsewhere. An amount of other characters than digits and a point is no amount, so its digits are checked.
   package static func check(_ arguments: [String]) throws(Fault) {
+    let ids = ids(among: arguments)
     var previous = ""
     var optionsEnded = false
     for (index, argument) in arguments.enumerated() {
@@ -31,17 +32,28 @@ package enum CardNumberGuard {
           continue
         }
       }
-      if looksLikeCard(argument) { throw .cardNumberTyped("argument \(index + 1)") }
+      if looksLikeCard(argument, besides: ids) { throw .cardNumberTyped("argument \(index + 1)") }
     }
   }
 
-  /// Checks an option's value that did not come as an argument.
+  /// Returns the values of `--id`.
+  private static func ids(among arguments: [String]) -> [String] {
+    let options = arguments[..<(arguments.firstIndex(of: "--") ?? arguments.endIndex)]
+    let separate = zip(options, options.dropFirst()).filter { $0.0 == "--id" }.map(\.1)
+    return separate + options.filter { $0.hasPrefix("--id=") }.map { String($0.dropFirst(5)) }
+  }
+
+  /// Checks an option's value that did not come as an argument. `ids` are values that only look like a card number.
   ///
   /// Throws a `usage` fault that never contains the value.
-  package static func check(_ value: String, of option: String) throws(Fault) {
+  package static func check(
+    _ value: String,
+    of option: String,
+    besides ids: [String] = []
+  ) throws(Fault) {
     let isCard =
       moneyOptions.contains("--" + option)
-      ? holdsGroups(value) : looksLikeCard("--\(option)=\(value)")
+      ? holdsGroups(value) : looksLikeCard("--\(option)=\(value)", besides: ids)
     if isCard { throw .cardNumberTyped("--" + option) }
   }
 
@@ -55,7 +67,7 @@ package enum CardNumberGuard {
       code: "card_number_on_standard_input",
       cause: .cardNumberInInput,
       "an id looks like a card number; it was not sent, logged or stored",
-      hint: "an id that only looks like one goes behind --id"
+      hint: "pass an id that only looks like one by --id"
     )
   }
 
@@ -67,8 +79,11 @@ package enum CardNumberGuard {
   }
 
   /// Returns whether a text contains a card number, whatever separates its digits. A value that would be masked in
-  /// output is refused before it is stored.
-  private static func looksLikeCard(_ text: String) -> Bool {
+  /// output is refused before it is stored. A value that is an id as a whole is not searched.
+  private static func looksLikeCard(_ text: String, besides ids: [String] = []) -> Bool {
+    let id = ids.first { !$0.isEmpty && (text == $0 || text.hasSuffix("=" + $0)) }
+    // An IBAN may be typed in small letters.
+    let text = String(text.dropLast(id?.count ?? 0)).uppercased()
     // The signs that separate the values of a web address stay. So do those that `DigitRuns` knows.
     let spaced = text.utf8.map { byte in
       let stays = DigitRuns.isDigit(byte) || DigitRuns.isLetter(byte) || byte >= 0x80
@@ -87,7 +102,7 @@ extension Fault {
       cause: .cardNumberInArgument,
       "\(what) looks like a card number; it was not sent, logged or stored",
       hint: "pass cards by --instrument-stdin, --instrument-file or the prompt, and clear it from "
-        + "your shell history; an id that only looks like one goes behind --id"
+        + "your shell history; for an id that only looks like one, add --id with the same value"
     )
   }
 }

@@ -3,10 +3,12 @@ extension Redactor {
   /// The names before a secret, without `_` and `-`. Any case counts.
   package static let namesOfSecrets = [
     "access_token", "refresh_token", "id_token", "resource_token", "client_secret", "api_key",
-    "secret_key", "private_key", "password", "passphrase",
+    "secret_key", "private_key", "password", "sslpassword", "passphrase", "token", "x_api_key",
+    "authorization",
+    "proxy_authorization", "security_code", "cvv", "cvv2", "cvc", "cvc2",
   ]
 
-  private static let names = namesOfSecrets.map { Array($0.utf8.filter(DigitRuns.isLetter)) }
+  private static let names = namesOfSecrets.map { $0.utf8.filter { !isDash($0) } }
 
   /// Returns whether a member of an object has the name of a secret.
   static func isNameOfSecret(_ name: String) -> Bool {
@@ -74,17 +76,27 @@ extension Redactor {
     byte <= 0x20 || byte == UInt8(ascii: "\\")
   }
 
-  /// Finds values after the names of secrets, and words after `Bearer` (RFC 6750, section 2.1).
+  /// Finds values after the names of secrets, and words after `Bearer` (RFC 6750, section 2.1). Also finds the
+  /// passwords of addresses, and private keys (RFC 7468).
   ///
-  /// A text that is an address alone is left as it is: the payer needs it.
+  /// A text that is an address alone is left as it is, but for a password: the payer needs it.
   static func named(in plain: PlainText) -> [Range<Int>] {
     let bytes = plain.bytes
+    let isAddress = isAddress(bytes)
     var found: [Range<Int>] = []
     var place = 0
     while place < bytes.count {
       defer { place += 1 }
       let range: Range<Int>
       switch bytes[place] {
+      case UInt8(ascii: ":") where beginsAuthority(place, in: bytes):
+        guard let password = password(in: bytes, from: place + 3) else { continue }
+        range = password
+      case _ where isAddress: continue
+      case UInt8(ascii: "-"):
+        guard isKey(place, in: bytes) else { continue }
+        let start = place + 5
+        range = start..<(bytes.indices[start...].first { isDashes($0, in: bytes) } ?? bytes.count)
       case UInt8(ascii: "="), UInt8(ascii: ":"):
         guard isNamed(place, in: bytes) else { continue }
         range = value(in: bytes, from: place + 1)
@@ -98,7 +110,46 @@ extension Redactor {
       if !bytes[range].elementsEqual(mark) { found.append(plain.place(of: range)) }
       place = range.upperBound - 1
     }
-    return found.isEmpty || isAddress(bytes) ? [] : found
+    return found
+  }
+
+  private static func isDashes(_ place: Int, in bytes: [UInt8]) -> Bool {
+    bytes[place] == UInt8(ascii: "-") && bytes[place...].starts(with: "-----".utf8)
+  }
+
+  /// Returns whether the dashes at a place end the first line of a private key.
+  static func isKey<Bytes: RandomAccessCollection<UInt8>>(
+    _ place: Int,
+    in bytes: Bytes
+  ) -> Bool where Bytes.Index == Int {
+    place > 10 && bytes[place - 1] == UInt8(ascii: "Y")
+      && bytes[(place - 11)...].starts(with: "PRIVATE KEY-----".utf8)
+  }
+
+  /// Returns whether the colon at a place begins `://`.
+  static func beginsAuthority<Bytes: RandomAccessCollection<UInt8>>(
+    _ place: Int,
+    in bytes: Bytes
+  ) -> Bool where Bytes.Index == Int {
+    place + 2 < bytes.endIndex && bytes[place + 1] == UInt8(ascii: "/")
+      && bytes[place + 2] == UInt8(ascii: "/")
+  }
+
+  /// Returns the range of a password between the user and the last `@` of an address, encoded or not; nil if there is
+  /// none. A number before a slash is a port.
+  private static func password(in bytes: [UInt8], from start: Int) -> Range<Int>? {
+    let end = bytes.indices[start...].first { place in
+      bytes[place] <= 0x20 || isQuote(bytes[place]) || "<>\\".utf8.contains(bytes[place])
+        || bytes[place] == UInt8(ascii: ":") && beginsAuthority(place, in: bytes)
+    }
+    let address = bytes[start..<(end ?? bytes.count)]
+    guard let colon = address.firstIndex(where: { ":/@?#".utf8.contains($0) }),
+      address[colon] == UInt8(ascii: ":"), let sign = address.lastIndex(of: UInt8(ascii: "@")),
+      colon + 1 < sign
+    else { return nil }
+    let rest = address[(colon + 1)..<sign].drop(while: DigitRuns.isDigit)
+    let isPort = rest.startIndex > colon + 1 && rest.first.map { "/?#".utf8.contains($0) } == true
+    return isPort ? nil : colon + 1..<sign
   }
 
   private static func isAddress(_ bytes: [UInt8]) -> Bool {
@@ -110,70 +161,93 @@ extension Redactor {
     isOfName(byte) || ".~+/=".utf8.contains(byte)
   }
 
-  /// Returns the range of a value: a quoted text, or up to a space or the next sign. A list or an object reaches to
-  /// the end of the text.
+  /// Returns the range of a value: a quoted text, a list or an object, or up to a space or the next sign. The name of
+  /// a way to authenticate is part of the value (RFC 9110, section 11.4).
   private static func value(in bytes: [UInt8], from place: Int) -> Range<Int> {
     let start = bytes[place...].firstIndex { !isGap($0) } ?? bytes.count
     guard start < bytes.count else { return start..<start }
     if isQuote(bytes[start]) { return start + 1..<endOfQuoted(in: bytes, from: start) }
     if "[{".utf8.contains(bytes[start]), !bytes[start...].starts(with: mark) {
-      return start..<bytes.count
+      return start..<endOfBrackets(in: bytes, from: start)
     }
-    let end = bytes[start...].firstIndex { $0 <= 0x20 || ",;&<>\"'){}|".utf8.contains($0) }
-    return start..<(end ?? bytes.count)
+    let end = endOfWord(in: bytes, from: start)
+    let isScheme =
+      bytes[start..<end].count == 5
+      && bytes[start..<end].lazy.map { $0 | 0x20 }.elementsEqual("basic".utf8)
+    guard isScheme, end + 1 < bytes.count, bytes[end] == UInt8(ascii: " ") else {
+      return start..<end
+    }
+    return start..<endOfWord(in: bytes, from: end + 1)
+  }
+
+  private static func endOfWord(in bytes: [UInt8], from start: Int) -> Int {
+    bytes[start...].firstIndex { $0 <= 0x20 || ",;&<>\"'){}|".utf8.contains($0) } ?? bytes.count
+  }
+
+  /// Returns where a list or an object ends that begins at a place; the end of the text if it does not.
+  private static func endOfBrackets(in bytes: [UInt8], from start: Int) -> Int {
+    var (place, depth) = (start, 0)
+    while place < bytes.count {
+      switch bytes[place] {
+      case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+      case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+      case UInt8(ascii: "\""), UInt8(ascii: "'"): place = closingQuote(in: bytes, from: place)
+      default: break
+      }
+      place += 1
+      if depth == 0 { return place }
+    }
+    return bytes.count
   }
 
   /// Returns where a text ends whose first quote is at a place. In a text that is itself in a text, both quotes
   /// have the same number of backslashes before them, and a quote within has more.
   private static func endOfQuoted(in bytes: [UInt8], from start: Int) -> Int {
-    func escapes(before place: Int) -> Int {
-      bytes[..<place].suffix(8).reversed().prefix { $0 == UInt8(ascii: "\\") }.count
-    }
-    let depth = escapes(before: start)
-    let end = bytes[(start + 1)...].indices.first { place in
-      bytes[place] == bytes[start] && escapes(before: place) == depth
-    }
-    return end.map { $0 - depth } ?? bytes.count
+    let end = closingQuote(in: bytes, from: start)
+    return end < bytes.count ? end - escapes(in: bytes, before: start) : end
+  }
+
+  /// Returns the place of the quote that belongs to the one at a place; the end of the text without one.
+  private static func closingQuote(in bytes: [UInt8], from start: Int) -> Int {
+    let depth = escapes(in: bytes, before: start)
+    return bytes[(start + 1)...].indices.first { place in
+      bytes[place] == bytes[start] && escapes(in: bytes, before: place) == depth
+    } ?? bytes.count
+  }
+
+  private static func escapes(in bytes: [UInt8], before place: Int) -> Int {
+    bytes[..<place].suffix(8).reversed().prefix { $0 == UInt8(ascii: "\\") }.count
   }
 
   /// Finds IBANs in capital letters, in one piece or in groups (ISO 13616-1, section 6).
-  static func accounts(in plain: PlainText) -> [Range<Int>] {
-    let bytes = plain.bytes
-    return bytes.indices.dropFirst(2).compactMap { place in
-      DigitRuns.isDigit(bytes[place]) && isCapital(bytes[place - 1])
-        ? account(in: bytes, from: place - 2).map(plain.place) : nil
+  static func accounts(in bytes: [UInt8]) -> [Range<Int>] {
+    bytes.indices.dropFirst(2).compactMap { place in
+      DigitRuns.isDigit(bytes[place]) && IBAN.isCapital(bytes[place - 1])
+        ? account(in: bytes, from: place - 2) : nil
     }
   }
 
-  /// Returns the range of an IBAN that begins at a place; nil if there is none.
+  /// Returns the range of an IBAN that begins at a place; nil if there is none. Any country counts.
   private static func account(in bytes: [UInt8], from start: Int) -> Range<Int>? {
-    guard start + 15 <= bytes.count, isCapital(bytes[start]), DigitRuns.isDigit(bytes[start + 3]),
-      start == 0 || !isPart(bytes[start - 1])
+    guard start + 15 <= bytes.count, IBAN.isCapital(bytes[start]),
+      DigitRuns.isDigit(bytes[start + 3]), start == 0 || !isPart(bytes[start - 1])
     else { return nil }
-    // A letter counts as a two-digit number, from 10 on. The first four characters count last.
-    func add(_ sum: Int, _ byte: UInt8) -> Int {
-      DigitRuns.isDigit(byte)
-        ? (sum * 10 + Int(byte - UInt8(ascii: "0"))) % 97
-        : (sum * 100 + Int(byte - UInt8(ascii: "A")) + 10) % 97
-    }
     var (place, length, sum) = (start + 4, 4, 0)
     var found: Range<Int>?
     while place < bytes.count, length < 34 {
       if bytes[place] == UInt8(ascii: " "), place + 1 < bytes.count { place += 1 }
       guard isPart(bytes[place]) else { break }
-      sum = add(sum, bytes[place])
+      sum = IBAN.remainder(sum, bytes[place])
       (place, length) = (place + 1, length + 1)
       let isEnd = place == bytes.count || !isPart(bytes[place]) && !DigitRuns.isLetter(bytes[place])
-      if isEnd, length >= 15, bytes[start..<start + 4].reduce(sum, add) == 1 {
+      if isEnd, length >= 15, bytes[start..<start + 4].reduce(sum, IBAN.remainder) == 1 {
         found = start..<place
       }
     }
     return found
   }
 
-  static func isCapital(_ byte: UInt8) -> Bool {
-    UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+  private static func isPart(_ byte: UInt8) -> Bool {
+    IBAN.isCapital(byte) || DigitRuns.isDigit(byte)
   }
-
-  private static func isPart(_ byte: UInt8) -> Bool { isCapital(byte) || DigitRuns.isDigit(byte) }
 }

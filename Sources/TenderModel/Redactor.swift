@@ -195,12 +195,15 @@ extension Redactor {
         case UInt8(ascii: "J"):
           if index > 0, unsafe bytes[index - 1] == UInt8(ascii: "y") { return false }
         case UInt8(ascii: "="), UInt8(ascii: ":"):
-          if foreign, unsafe isNamed(index, in: bytes) { return false }
+          guard foreign else { continue }
+          if unsafe isNamed(index, in: bytes) || beginsAuthority(index, in: bytes) { return false }
+        case UInt8(ascii: "-"):
+          if foreign, unsafe isKey(index, in: bytes) { return false }
         case UInt8(ascii: " "):
           if foreign, unsafe isBearer(index, in: bytes) { return false }
         case UInt8(ascii: "0")...UInt8(ascii: "9"):
-          guard foreign, index > 1, unsafe isCapital(bytes[index - 1]) else { continue }
-          if unsafe isCapital(bytes[index - 2]) { return false }
+          guard foreign, index > 1, unsafe IBAN.isCapital(bytes[index - 1]) else { continue }
+          if unsafe IBAN.isCapital(bytes[index - 2]) { return false }
         default: break
         }
       }
@@ -223,16 +226,29 @@ extension Redactor {
     let plain = PlainText(bytes)
     var hidden = secrets(in: bytes, plain, known) + tokens(in: bytes)
     hidden += cardNumbers(in: bytes, plain)
-    if foreign { hidden += words(in: plain, known) + named(in: plain) + accounts(in: plain) }
+    if foreign {
+      hidden += words(in: plain, known) + named(in: plain)
+      hidden += accounts(in: plain.bytes).map(plain.place)
+    }
     return hidden
   }
 
-  /// Finds card numbers: 13 to 19 digits with a known range and Luhn digit, separated only between groups.
+  /// Finds card numbers: digits of a known range, an issued length and a Luhn digit, separated only between groups.
   ///
   /// The undecoded text is searched too: `%B4…` of a card's track 1 would be decoded as an escape.
   private static func cardNumbers(in bytes: [UInt8], _ plain: PlainText) -> [Range<Int>] {
-    let asIs = plain.isChanged ? DigitRuns.cardNumbers(in: bytes) : []
-    return asIs + DigitRuns.cardNumbers(in: plain.bytes).map(plain.place)
+    let asIs = plain.isChanged ? cardNumbers(in: bytes) : []
+    return asIs + cardNumbers(in: plain.bytes).map(plain.place)
+  }
+
+  /// Finds card numbers outside of IBANs, whose digits can be such a number's.
+  private static func cardNumbers(in bytes: [UInt8]) -> [Range<Int>] {
+    let found = DigitRuns.cardNumbers(in: bytes)
+    guard !found.isEmpty else { return [] }
+    let accounts = accounts(in: bytes).filter { place in
+      IBAN.isValid(bytes[place].filter { $0 != UInt8(ascii: " ") })
+    }
+    return found.filter { number in !accounts.contains { $0.contains(number) } }
   }
 
   /// Finds learned secrets: as written, decoded, and without what separates their letters and digits.

@@ -130,11 +130,24 @@ package struct Console {
           if errno == EINTR { continue }
           return nil
         }
-        if count == 0 { return filled }
+        if count == 0 { return unsafe decode(room, filled) }
         filled += count
       }
       return nil
     }
+  }
+
+  /// Turns a text in a buffer into UTF-8. Returns its length; nil if it does not fit.
+  private static func decode(_ room: UnsafeMutableRawBufferPointer, _ count: Int) -> Int? {
+    var bytes = unsafe Array(room[..<count])
+    var text = InputText.decoded(bytes)
+    defer {
+      bytes.wipe()
+      text.wipe()
+    }
+    guard text.count <= room.count else { return nil }
+    unsafe room.copyBytes(from: text)
+    return text.count
   }
 
   /// The size of the terminal on standard output; nil if there is none.

@@ -1,4 +1,5 @@
 import Platform
+private import Synchronization
 package import TenderModel
 
 /// Checks the owner and the access rights of a file, by the open file (`fstat`).
@@ -40,10 +41,10 @@ package enum FileGuard {
     if owner != user {
       return ("another user owns", "copy it to a file of your own:")
     }
-    if mode & 0o022 != 0 {
+    if open(status, 0o022) != 0 {
       return ("others can write", rule == .ownersAlone ? "chmod 600" : "chmod go-w")
     }
-    guard rule == .ownersAlone, owner == user, mode & 0o077 != 0 else { return nil }
+    guard rule == .ownersAlone, owner == user, open(status, 0o077) != 0 else { return nil }
     return ("others can read", "chmod 600")
   }
 
@@ -86,7 +87,7 @@ package enum FileGuard {
     named option: String,
     home: String?
   ) throws(Fault) {
-    guard let (folder, why, mending) = problemAbove(path, home: home) else { return }
+    guard let (folder, why, mending, _) = problemAbove(path, home: home) else { return }
     throw .usage(
       "file_too_open",
       "\(option): \(folder) \(why): others could replace \(path.quotedForMessage)",
@@ -100,17 +101,17 @@ package enum FileGuard {
     "simulator.db", "simulator.db-wal", "simulator.db-shm",
   ]
 
-  /// A folder or link by which another user could put something else in a path's place.
-  private typealias Problem = (folder: String, why: String, mending: String?)
+  /// A folder or link by which another user could put something else in a path's place, and whether only members of
+  /// its group can.
+  private typealias Problem = (folder: String, why: String, mending: String?, isOfGroup: Bool)
 
-  /// The first such place on the way up to the home or the root, and of each symbolic link on the way.
+  /// The worst such place on the way up to the home or the root, and of each symbolic link on the way.
   ///
   /// Any user with the right to write a folder can replace what is in it. A sticky folder of root, such as
   /// `/tmp`, is an exception: a link in it must be the user's or root's.
   private static func problemAbove(
     _ path: String,
-    home: String?,
-    isInContainer: Bool = false
+    home: String?
   ) -> Problem? {
     let home = home.flatMap(real) ?? "/"
     guard let whole = real(path) else { return nil }
@@ -118,6 +119,7 @@ package enum FileGuard {
     if !path.hasPrefix("/") { parts = Self.parts(of: real(".") ?? "/") + parts }
     // The folder that was reached, without links; empty for the root.
     var (place, links) = ("", 0)
+    var mild: Problem?
     while !parts.isEmpty {
       let part = parts.removeFirst()
       guard part != ".." else {
@@ -132,9 +134,12 @@ package enum FileGuard {
       }
       links += 1
       if status.st_uid != 0, status.st_uid != geteuid() {
-        return (next, "is a link of another user", nil)
+        return (next, "is a link of another user", nil, false)
       }
-      if let found = problem(from: place, home, isInContainer) { return found }
+      if let found = problem(from: place, home) {
+        guard found.isOfGroup else { return found }
+        mild = found
+      }
       var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
       let count = unsafe readlink(next, &bytes, bytes.count)
       guard links <= 40, count > 0 else { return nil }
@@ -142,27 +147,26 @@ package enum FileGuard {
       if target.hasPrefix("/") { place = "" }
       parts = Self.parts(of: target) + parts
     }
-    return problem(from: folder(of: whole), home, isInContainer)
+    return problem(from: folder(of: whole), home) ?? mild
   }
 
-  /// The first problem of a folder and of those above it. The path has no links.
-  private static func problem(
-    from folder: String,
-    _ home: String,
-    _ isInContainer: Bool
-  ) -> Problem? {
+  /// The worst problem of a folder and of those above it. The path has no links.
+  private static func problem(from folder: String, _ home: String) -> Problem? {
     var path = folder
+    var mild: Problem?
     while true {
-      guard let status = Self.status(path.isEmpty ? "/" : path) else { return nil }
+      guard let status = Self.status(path.isEmpty ? "/" : path) else { return mild }
       let isSticky = status.st_mode & 0o1000 != 0 && status.st_uid == 0
-      let writers: mode_t = isInContainer && isOwnGroup(status.st_gid) ? 0o002 : 0o022
-      if status.st_mode & writers != 0, !isSticky, !isReadOnly(path.isEmpty ? "/" : path) {
-        return (path, "can be written by others", "chmod go-w \(path)")
+      let open = open(status, 0o022)
+      if open != 0, !isSticky, !isReadOnly(path.isEmpty ? "/" : path) {
+        let found = (path, "can be written by others", "chmod go-w \(path)", open == 0o020)
+        guard found.3 else { return found }
+        mild = mild ?? found
       }
       // The system decides about the home's owner.
-      if path.isEmpty || path == home { return nil }
+      if path.isEmpty || path == home { return mild }
       if status.st_uid != 0, status.st_uid != geteuid() {
-        return (path, "belongs to another user", nil)
+        return (path, "belongs to another user", nil, false)
       }
       path = Self.folder(of: path)
     }
@@ -171,16 +175,12 @@ package enum FileGuard {
   /// Checks a folder of marks and its parents. With an older mark, a restored journal would not be noticed.
   ///
   /// Throws `state` with the repair.
-  package static func checkMarks(
-    _ folder: String,
-    home: String?,
-    isInContainer: Bool
-  ) throws(Fault) {
+  package static func checkMarks(_ folder: String, home: String?) throws(Fault) {
     guard let whole = real(folder) else { return }
     let found =
-      problemAbove(folder, home: home, isInContainer: isInContainer)
-      ?? problem(from: whole == "/" ? "" : whole, home.flatMap(real) ?? "/", isInContainer)
-    guard let (place, why, mending) = found else { return }
+      problemAbove(folder, home: home)
+      ?? problem(from: whole == "/" ? "" : whole, home.flatMap(real) ?? "/")
+    guard let (place, why, mending, _) = found else { return }
     throw .stateTooOpen(
       place,
       "\(why): others could replace the journal's mark in it",
@@ -204,17 +204,48 @@ package enum FileGuard {
     path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? ""
   }
 
-  /// Whether a group is this user's own: it has his number and no other member. A pod's volume has such a group
-  /// (`fsGroup`). Outside of a container, another account may have it as its first group.
-  private static func isOwnGroup(_ number: gid_t) -> Bool {
-    guard number != 0, number == geteuid(), number == getegid() else { return false }
+  /// Returns the bits of `bits` that let other users in. Those of the user's private group do not.
+  private static func open(_ status: stat, _ bits: mode_t) -> mode_t {
+    let open = status.st_mode & bits
+    return open & 0o070 != 0 && isPrivate(status.st_gid) ? open & 0o007 : open
+  }
+
+  /// The groups that were looked up. The system's list of accounts serves one thread at a time.
+  private static let groups = Mutex<[gid_t: Bool]>([:])
+
+  /// Whether a group has no member but this user, as the groups have that a system makes with each account.
+  private static func isPrivate(_ number: gid_t) -> Bool {
+    groups.withLock { known in
+      let isPrivate = known[number] ?? readsPrivate(number)
+      known[number] = isPrivate
+      return isPrivate
+    }
+  }
+
+  private static func readsPrivate(_ number: gid_t) -> Bool {
+    let name = Environment.user
+    // A container can give its process a number without an account, and the group of root or one of its own: that of
+    // a pod's volume (`fsGroup`).
+    var isOwn = name == nil && number == getegid()
+    guard number != 0 || isOwn else { return false }
     var entry = unsafe group()
     var found: UnsafeMutablePointer<group>?
-    var names = [CChar](repeating: 0, count: 4096)
-    guard unsafe getgrgid_r(number, &entry, &names, names.count, &found) == 0,
-      let members = unsafe found?.pointee.gr_mem
-    else { return false }
-    return unsafe members.pointee == nil
+    var names = [CChar](repeating: 0, count: 65_536)
+    guard unsafe getgrgid_r(number, &entry, &names, names.count, &found) == 0 else { return false }
+    var members = unsafe found?.pointee.gr_mem
+    while let list = unsafe members, let member = unsafe list.pointee {
+      if unsafe String(cString: member) != name { return false }
+      unsafe members = list + 1
+    }
+    guard number != 0 else { return true }
+    setpwent()
+    defer { endpwent() }
+    while let account = unsafe getpwent() {
+      guard unsafe account.pointee.pw_gid == number else { continue }
+      if unsafe account.pointee.pw_uid != geteuid() { return false }
+      isOwn = true
+    }
+    return isOwn
   }
 
   /// Whether a path is on a read-only file system, as the files that a container mounts are.
@@ -226,26 +257,30 @@ package enum FileGuard {
   /// Checks a state folder, its parents and its files. The user must own them, and no other user may write
   /// them.
   ///
-  /// Throws `state` with the repair.
-  package static func checkState(
-    _ folder: String,
-    home: String?,
-    isInContainer: Bool
-  ) throws(Fault) {
+  /// Returns the fault of a folder that only members of a group can write. Throws `state` with the repair for any
+  /// other one.
+  package static func checkState(_ folder: String, home: String?) throws(Fault) -> Fault? {
     let user = geteuid()
-    guard let status = Self.status(folder) else { return }
-    if status.st_uid != user {
+    guard let status = Self.status(folder) else { return nil }
+    let isGuest = status.st_uid == 0 && Environment.user == nil
+    if status.st_uid != user, !isGuest {
       throw .stateTooOpen(folder, "belongs to another user", "choose another --state-dir")
     }
-    if status.st_mode & 0o022 != 0 {
-      throw .stateTooOpen(folder, "can be written by others", "chmod 700 \(folder)")
+    var mild: Fault?
+    let open = open(status, 0o022)
+    if open != 0 {
+      let fault = Fault.stateTooOpen(folder, "can be written by others", "chmod 700 \(folder)")
+      guard open == 0o020 else { throw fault }
+      mild = fault
     }
-    if let (parent, why, mending) = problemAbove(folder, home: home, isInContainer: isInContainer) {
-      throw .stateTooOpen(
+    if let (parent, why, mending, isOfGroup) = problemAbove(folder, home: home) {
+      let fault = Fault.stateTooOpen(
         parent,
         "\(why): others could move the state folder away",
         mending ?? "choose another --state-dir"
       )
+      guard isOfGroup else { throw fault }
+      mild = mild ?? fault
     }
     for name in stateFiles {
       let path = folder + "/" + name
@@ -256,10 +291,11 @@ package enum FileGuard {
       if status.st_uid != user {
         throw .stateTooOpen(path, "belongs to another user", "choose another --state-dir")
       }
-      if status.st_mode & 0o077 != 0 {
+      if Self.open(status, 0o077) != 0 {
         throw .stateTooOpen(path, "can be read or written by others", "chmod 600 \(path)")
       }
     }
+    return mild
   }
 }
 

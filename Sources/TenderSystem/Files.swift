@@ -19,33 +19,44 @@ extension Environment {
     }
   }
 
-  /// Returns the bytes of a file.
+  /// Returns the text of a file in UTF-8, or its bytes as they are.
   ///
   /// Throws `usage` with the option or variable that named it.
   package static func read(
     _ path: String,
     named option: String,
     rule: FileGuard.Rule = .any,
-    limit: Int = 1 << 20
+    limit: Int = 1 << 20,
+    isText: Bool = true
   ) throws(Fault) -> [UInt8] {
     let descriptor = try openForReading(path, named: option)
     defer { close(descriptor) }
     try FileGuard.check(descriptor, path, named: option, rule)
-    return try readAll(descriptor, path, named: option, limit: limit)
+    return try readAll(descriptor, path, named: option, limit: limit, isText: isText)
   }
 
-  /// Returns the bytes of an open file. If `shouldStop` returns true, the wait for them ends.
+  /// Returns the text of an open file in UTF-8, or its bytes as they are. If `shouldStop` returns true, the wait for
+  /// them ends.
   package static func readAll(
     _ descriptor: Int32,
     _ path: String,
     named option: String,
     limit: Int = 1 << 20,
+    isText: Bool = true,
     shouldStop: (() -> Bool)? = nil
   ) throws(Fault) -> [UInt8] {
     guard let bytes = Console.readAll(descriptor, limit: limit, shouldStop: shouldStop) else {
       throw .unreadable(path, option)
     }
-    return bytes
+    guard isText else { return bytes }
+    let text = InputText.decoded(bytes)
+    guard !text.contains(0) else {
+      throw .badFile(
+        "\(option): \(path.quotedForMessage) is no text, or UTF-16 without a byte order mark",
+        hint: "write it as UTF-8"
+      )
+    }
+    return text
   }
 
   /// Returns the bytes of a file in memory for secrets. Only its owner may have access to it.

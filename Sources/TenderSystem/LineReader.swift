@@ -8,12 +8,13 @@ package final class LineReader {
   /// The start of the next line.
   private var start = 0
   private var hasEnded = false
+  private var form = InputText()
   private var isPassing = false
   private let limit: Int
   /// Whether a line above the limit is skipped. Then `isTooLong` is set.
   private let skipsLongLines: Bool
   package private(set) var isTooLong = false
-  /// Whether the last line was not UTF-8, and was changed.
+  /// Whether the last line was no text, and was changed.
   package private(set) var isGarbled = false
   /// Whether the wait for lines must end.
   private let shouldStop: () -> Bool
@@ -83,7 +84,8 @@ package final class LineReader {
           hint: "check what is to be read"
         )
       }
-      if count == 0 { hasEnded = true } else { buffer += chunk.prefix(count) }
+      hasEnded = count == 0
+      buffer += hasEnded ? form.end() : form.take(Array(chunk.prefix(count)))
     }
   }
 
@@ -92,7 +94,7 @@ package final class LineReader {
     isTooLong = isPassing || skipsLongLines && line.count > limit
     isPassing = false
     let text = String(validating: line, as: UTF8.self)
-    isGarbled = text == nil
+    isGarbled = text == nil || line.contains(0)
     return text ?? String(decoding: line, as: UTF8.self)
   }
 }

@@ -130,8 +130,6 @@ package final class SecretPrograms: Sendable {
       .withUnsafeBytes { unsafe $0.loadUnaligned(as: tender_program_answer.self) }
     var output = try receive(Int(answer.output))
     defer { output.wipe() }
-    var errors = try receive(Int(answer.errors))
-    defer { errors.wipe() }
     while let last = output.last, last == 10 || last == 13 || last == 32 { output.removeLast() }
     switch Int(answer.status) {
     case 0 where !output.isEmpty: return SharedSecret(consuming: &output)
@@ -142,18 +140,8 @@ package final class SecretPrograms: Sendable {
     case TENDER_PROGRAM_LONG:
       throw .program(name, "printed more than \(TENDER_PROGRAM_OUTPUT >> 10) KiB")
     case let status:
-      throw .program(name, "ended with \(status)" + Self.words(errors, besides: output))
+      throw .program(name, "ended with \(status)")
     }
-  }
-
-  /// Returns the last line of a program's standard error, unless the output contains it.
-  private static func words(_ errors: [UInt8], besides output: [UInt8]) -> String {
-    let text = String(decoding: errors, as: UTF8.self)
-    let isShown = output.isEmpty || !text.contains(String(decoding: output, as: UTF8.self))
-    guard isShown, let line = text.replacing("\r", with: "\n").split(separator: "\n").last else {
-      return ""
-    }
-    return ": " + String(line.prefix(200)).quotedForMessage
   }
 }
 

@@ -170,12 +170,12 @@ package struct Creation: Sendable {
     case (let sortCode?, let number?, nil):
       let digits = sortCode.filter { $0 != "-" && $0 != " " }
       try Self.require(
-        AccountNumbers.isSortCode(digits),
+        Digits.plain(digits, count: 6...6),
         "--sort-code \(sortCode.quotedForMessage) is no sort code",
         "six digits, such as 56-00-29"
       )
       try Self.require(
-        AccountNumbers.isAccount(number),
+        Digits.plain(number, count: 8...8),
         "--account-number \(number.quotedForMessage) is no account number",
         "eight digits, such as 26207729"
       )
@@ -186,9 +186,9 @@ package struct Creation: Sendable {
     case (nil, nil, let iban?):
       let compact = iban.filter { $0 != " " }.uppercased()
       try Self.require(
-        AccountNumbers.isIBAN(compact),
+        IBAN.isValid(compact),
         "--iban \(iban.quotedForMessage) is no IBAN",
-        "check its digits: they have a checksum"
+        "check its length, which its country sets, and its digits, which have a checksum"
       )
       return ["type": "iban", "iban": .string(compact)]
     default:

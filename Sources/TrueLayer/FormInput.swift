@@ -83,34 +83,3 @@ extension Bank {
     isHealthy = object["availability"]?["recommended_status"]?.text != "unhealthy"
   }
 }
-
-/// Checks of the account numbers that TrueLayer accepts (README, 3.3).
-package enum AccountNumbers {
-  static func isSortCode(_ text: String) -> Bool { isDigits(text, count: 6) }
-
-  static func isAccount(_ text: String) -> Bool { isDigits(text, count: 8) }
-
-  private static func isDigits(_ text: String, count: Int) -> Bool {
-    text.utf8.count == count && text.utf8.allSatisfy(digits.contains)
-  }
-
-  private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-  private static let letters = UInt8(ascii: "A")...UInt8(ascii: "Z")
-
-  /// Returns whether a text is an IBAN: two letters, two check digits modulo 97, 11 to 30 letters and digits
-  /// (ISO 13616-1, section 6).
-  package static func isIBAN(_ text: String) -> Bool {
-    let bytes = Array(text.utf8)
-    guard (15...34).contains(bytes.count), bytes[..<2].allSatisfy(letters.contains),
-      bytes[2..<4].allSatisfy(digits.contains),
-      bytes.allSatisfy({ letters.contains($0) || digits.contains($0) })
-    else { return false }
-    // A letter counts as a two-digit number, from 10 on.
-    let remainder = (bytes[4...] + bytes[..<4]).reduce(0) { remainder, byte in
-      digits.contains(byte)
-        ? (remainder * 10 + Int(byte - digits.lowerBound)) % 97
-        : (remainder * 100 + Int(byte - letters.lowerBound) + 10) % 97
-    }
-    return remainder == 1
-  }
-}

@@ -509,7 +509,7 @@ import Testing
   private static func filter(_ status: Status? = nil, amount: Int? = nil) -> PaymentFilter {
     var filter = PaymentFilter()
     if let status { filter.statuses = [status] }
-    filter.amount = amount
+    filter.amount = amount.map { .init(minorUnits: $0) }
     return filter
   }
 

@@ -233,8 +233,9 @@ import Testing
     }
   }
 
-  /// A user who can write a folder above could replace this state folder.
-  @Test(arguments: [(0o777, 16), (0o775, 16), (0o755, 0), (0o1777, getuid() == 0 ? 0 : 16)])
+  /// A user who can write a folder above could replace this state folder. A group's is only warned of while payments
+  /// are simulated.
+  @Test(arguments: [(0o777, 16), (0o775, 0), (0o755, 0), (0o1777, getuid() == 0 ? 0 : 16)])
   func `refuses a state folder that others can move`(_ mode: Int, _ status: Int32) throws {
     let binary = try Binary()
     defer { binary.remove() }
@@ -250,14 +251,54 @@ import Testing
       "--state-dir", parent.path + "/own/state",
     ])
     #expect(result.status == status, "\(result.errors)")
+    let isWarned = result.errors.contains("\(parent.path) can be written by others") && status == 0
+    #expect(isWarned == (mode == 0o775), "\(result.errors)")
     if status != 0 {
       #expect(result.errorRecord["error"]?["code"] == "state_unusable")
       #expect(result.errorRecord["error"]?["message"]?.text?.contains(parent.path) == true)
     }
+    guard mode == 0o775 else { return }
+    // The journal's upkeep concerns every payment.
+    let prune = ["journal", "prune", "--before", "2020-01-01", "--yes", "--json"]
+    let pruned = try binary.run(prune + ["--state-dir", parent.path + "/own/state"])
+    #expect(pruned.status == 16, "\(pruned)")
+  }
+
+  /// Debian makes a group with each account, and new files are writable for it. A container can have a user without an
+  /// account, and root's group.
+  @Test(
+    .enabled(if: geteuid() == 0, "only root can become another user"),
+    arguments: [("1", "1", "1", 0), ("1", "1", "65534", 2), ("1012345", "0", "0", 0)]
+  )
+  func `takes what only a private group can write`(
+    _ user: String,
+    _ group: String,
+    _ owners: String,
+    _ status: Int32
+  ) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let path = binary.home.appending(path: "card.json")
+    try Self.write(Self.card, 0o660, to: path)
+    for (place, mode) in [(binary.home.path, 0o775), (path.path, 0o660)] {
+      #expect(unsafe chown(place, uid_t(user) ?? 0, gid_t(owners) ?? 0) == 0)
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: place)
+    }
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/setpriv")
+    let pay = "transact --amount 5 --json --reference R --instrument-file \(path.path)"
+    process.arguments =
+      ["--reuid", user, "--regid", group, "--clear-groups", binary.executable.path]
+      + pay.split(separator: " ").map(String.init)
+    process.environment = ["HOME": binary.home.path]
+    (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == status)
   }
 
   @Test(arguments: [
-    ("", 0o720), ("", 0o702), ("/journal.db", 0o644), ("/journal.db", 0o606),
+    ("", 0o702), ("/journal.db", 0o644), ("/journal.db", 0o606),
     ("/simulator.db", 0o660), ("/journal.lock", 0o666),
   ])
   func `keeps its state where nobody else can write`(_ name: String, _ mode: Int) throws {

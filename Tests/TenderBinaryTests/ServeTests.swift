@@ -32,6 +32,39 @@ import Testing
     }
   }
 
+  /// A body of megabytes is not read for a page of another site.
+  @Test func `refuses a foreign page before it reads the body`() throws {
+    let shop = try Shop()
+    let port = try Self.port(shop)
+    for (path, field, status) in [
+      ("load", "Host: evil.example", "421"), ("load", "Origin: https://evil.example", "403"),
+      ("none", "X: 1", "404"), ("save", "X: 1", "405"),
+    ] {
+      let client = try #require(RawClient(port: port))
+      let host = field.hasPrefix("Host") ? "" : "Host: localhost\r\n"
+      client.say(
+        "POST /_simulator/\(path) HTTP/1.1\r\n\(host)\(field)\r\nContent-Length: 60000000\r\n\r\n{"
+      )
+      let answer = client.hear(until: "\r\n", milliseconds: 3000)
+      #expect(answer.hasPrefix("HTTP/1.1 \(status)"), "\(answer)")
+    }
+  }
+
+  /// The second load is read after the first one ended.
+  @Test func `reads one world at a time`() throws {
+    let shop = try Shop()
+    let port = try Self.port(shop)
+    let head = "POST /_simulator/load HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8\r\n\r\n"
+    let clients = try (0..<24).map { _ in try #require(RawClient(port: port)) }
+    for client in clients { client.say(head) }
+    clients[0].say("no")
+    #expect(clients[1].hear(until: "\r\n", milliseconds: 200) == "")
+    for client in clients { client.say("no world".dropFirst(client === clients[0] ? 2 : 0) + "") }
+    for client in clients {
+      #expect(client.hear(until: "\r\n", milliseconds: 5000).hasPrefix("HTTP/1.1 400"))
+    }
+  }
+
   /// A request in the body of another one would be answered.
   @Test(arguments: [("2", "2", false), ("2", "52", true), ("52", "2", true), ("2", "2, 52", true)])
   func `takes one length of a body alone`(_ one: String, _ other: String, _ isRefused: Bool) throws

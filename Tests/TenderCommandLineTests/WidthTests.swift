@@ -80,6 +80,7 @@ import Testing
     #expect(
       rows(40) == """
         REFERENCE   STATUS
+            NOTE
         ORDER-1042  declined
             the account has insufficient funds
 

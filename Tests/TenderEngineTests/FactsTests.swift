@@ -57,8 +57,8 @@ import Testing
     }
     #expect(lets { $0.currency = Currency(code: "USD") })
     #expect(!lets { $0.currency = Currency(code: "GBP") })
-    #expect(lets { $0.amount = 100 })
-    #expect(!lets { $0.amount = 101 })
+    #expect(lets { $0.amount = .init(minorUnits: 100) })
+    #expect(!lets { $0.amount = .init(minorUnits: 101) })
     #expect(lets { $0.statuses = [.succeeded] })
     #expect(lets { $0.statuses = [.unknown] })
     #expect(lets { $0.statuses = [.declined, .unknown] })

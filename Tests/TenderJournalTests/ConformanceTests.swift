@@ -317,7 +317,7 @@ import Testing
       (900, "1111", ["A2", "A1"]), (500, nil, ["A3"]),
     ] as [(Int, String?, [String])] {
       var filter = PaymentFilter()
-      (filter.amount, filter.lastFour) = (amount, lastFour)
+      (filter.amount, filter.lastFour) = (.init(minorUnits: amount), lastFour)
       #expect(try journal.references(filter) == expected, "\(amount)")
       #expect(try journal.count(filter, upTo: .max) == expected.count, "\(amount)")
       filter.handle = "A*"

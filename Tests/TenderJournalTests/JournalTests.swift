@@ -105,7 +105,7 @@ private import Glibc
     filter.since = clock.now + 1000
     #expect(try journal.references(filter) == ["R2"])
     filter = PaymentFilter()
-    filter.amount = 200
+    filter.amount = .init(minorUnits: 200)
     #expect(try journal.references(filter) == ["R1"])
   }
 

@@ -62,7 +62,7 @@ import Testing
       (
         filter {
           $0.customer = "example"
-          $0.amount = 900
+          $0.amount = .init(minorUnits: 900)
         }, ["BEN"]
       ),
     ]
@@ -162,7 +162,9 @@ import Testing
     }
     for change: (inout PaymentFilter) -> Void in [
       { $0.env = .live }, { $0.provider = ProviderName("toro") }, { $0.lastFour = "1111" },
-      { $0.amount = 1 }, { $0.currency = Currency(code: "USD") }, { $0.since = 1 },
+      { $0.amount = .init(minorUnits: 1) },
+      { $0.amount = try? .init(decimal: "30", named: "--amount") },
+      { $0.currency = Currency(code: "USD") }, { $0.since = 1 },
       { $0.until = 1 },
       { $0.statuses = [.unknown] }, { $0.isOpen = true },
       { $0.statuses = [.pending, .requiresAction] },

@@ -284,7 +284,9 @@ import Testing
     "password=\"", "password='\"", "password:[", "password:{", "password:[\"", "password:\t",
     "password=\"\\", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "-----", "BEGIN PRIVATE KEY",
     "bearer ", "bearer a ", ":", " :", "_", "GB29", "GB29 NWBK ",
-    "A1", "password=>", "=>", "password:['", "password:{'a", "bearer\t", "bearer \"", "bearer\"",
+    "A1", "://", "a://b:", "://b:c@", "://@", "PRIVATE KEY-----", "Authorization: Basic ", "cvv=[",
+    "password:[{", "4 1 1 1 ", "password=>", "=>", "password:['", "password:{'a", "bearer\t",
+    "bearer \"", "bearer\"",
     "&quot;", "password:\n", "[password] =>", "]=", "password=(\"", "bearer (", "bearer (a",
   ])
   func `grows with the text alone`(_ piece: String) {
@@ -312,7 +314,11 @@ import Testing
     #"password = "a \" hunter2""#, #"{"password":["a]","hunter2"]}"#, "password:[hunter2",
     "{'password': {'a': '}', 'b': 'hunter2'}}", "password: ['don\\'t', ']', 'hunter2']",
     "password:\n\thunter2", "password:\r\nhunter2",
-    "client_secret=\\\nhunter2",
+    "client_secret=\\\nhunter2", "X-API-Key: hunter2", #"{"token":"hunter2"}"#, "CVV2=hunter2",
+    #"{"security_code":"hunter2"}"#, "cvc: hunter2", "Authorization: Basic hunter2",
+    #"{"Authorization":"Basic hunter2"}"#, "amqp://u:hunter2@h", "https://u:hunter2@h:80/x?y=z",
+    "-----BEGIN PRIVATE KEY-----\\nhunter2\\n-----END PRIVATE KEY-----",
+    "-----BEGIN RSA PRIVATE KEY-----\nhunter2", "redis://:hunter2@h", "a://b a://u:hunter2@h",
     "password:\nhunter2", "password:\n\"hunter2\"",
   ])
   func `shows no value after the name of a secret`(_ text: String) {
@@ -345,10 +351,23 @@ import Testing
     #expect(Redactor().redact(nested) == nested)
   }
 
-  /// What follows the value stays, but for that of a list or object.
+  /// What follows the value stays.
   @Test(arguments: [
-    (#"{"password":["x","y"],"b":"goes"}"#, #"{"password":[redacted]"#),
-    (#"{"password":{"a":"}"},"b":"goes"}"#, #"{"password":[redacted]"#),
+    (#"{"password":["x","y"],"b":"stays"}"#, #"{"password":[redacted],"b":"stays"}"#),
+    (#"{"password":{"a":"}"},"b":"stays"}"#, #"{"password":[redacted],"b":"stays"}"#),
+    (#"{"access_token":[1,[2]],"b":"stays"}"#, #"{"access_token":[redacted],"b":"stays"}"#),
+    (#"{\"password\":[\"]\"],\"b\":\"stays\"}"#, #"{\"password\":[redacted],\"b\":\"stays\"}"#),
+    (#"{"cvv":123,"b":"stays"}"#, #"{"cvv":[redacted],"b":"stays"}"#),
+    ("postgres://u:x@h/db stays", "postgres://u:[redacted]@h/db stays"),
+    ("mysql://u:p/w:r?d@x@h/db stays", "mysql://u:[redacted]@h/db stays"),
+    ("https://u:x@h/?a=stays", "https://u:[redacted]@h/?a=stays"),
+    ("host=h password=x dbname=stays", "host=h password=[redacted] dbname=stays"),
+    ("Authorization: Basic eDp4 stays", "Authorization: [redacted] stays"),
+    ("Proxy-Authorization: Basic eDp4\r\nstays", "Proxy-Authorization: [redacted]\r\nstays"),
+    (
+      "-----BEGIN EC PRIVATE KEY-----\nMHcC\n-----END EC PRIVATE KEY-----\nstays",
+      "-----BEGIN EC PRIVATE KEY-----[redacted]-----END EC PRIVATE KEY-----[redacted]"
+    ),
     (#"{"password":"x\"y","b":"stays"}"#, #"{"password":"[redacted]","b":"stays"}"#),
     (#"{\"password\":\"x\",\"b\":\"stays\"}"#, #"{\"password\":\"[redacted]\",\"b\":\"stays\"}"#),
     ("password:\tx stays", "password:\t[redacted] stays"),
@@ -391,7 +410,10 @@ import Testing
     "GB29NWBK6016133192681", "XGB29NWBK60161331926819", "the access_token expired",
     "password:", "password: ", #"{"passwords":["x"]}"#, #"{"token_type":"Bearer","scope":"x"}"#,
     #"the "Bearer" scheme"#, "the 'bearer' pays", "bearer\nhunter", "the bearer (of a card)",
-    "Bearer (see RFC 6750", "[password]: required",
+    "Bearer (see RFC 6750", "[password]: required", "https://h:8080/a?email=a@b.c",
+    "see http://h:80/@a", "mailto:a@b.c", "http://[::1]:80/", "-----BEGIN PUBLIC KEY-----\nMFkw",
+    "https://medium.com/@a:b", "the basic plan", "cvv_status: match", "a:b@c", "token_type=x",
+    "https://bank.example/a:b@c",
   ])
   func `keeps what has no value of a secret`(_ text: String) {
     for redactor in Self.all { #expect(redactor.redact(text, foreign: true) == text) }

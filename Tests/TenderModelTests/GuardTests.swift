@@ -45,6 +45,136 @@ import Testing
   }
 }
 
+/// Values of shops and banks, many of each kind, that the guard must not take for a card.
+@Suite struct InnocentNumberTests {
+  /// A number of digits with the given beginning.
+  private static func number(_ beginning: String, _ count: Int, _ random: inout Seeded) -> String {
+    beginning
+      + (beginning.count..<count).map { _ in "\(Int.random(in: 0...9, using: &random))" }.joined()
+  }
+
+  private static func isRefused(_ arguments: [String]) -> Bool {
+    (try? CardNumberGuard.check(arguments)) == nil
+  }
+
+  /// The digits with a check digit in the last place: every second one is weighed by `weight`.
+  private static func checked(
+    _ digits: String,
+    _ sum: (_ value: Int, _ isSecond: Bool) -> Int
+  ) -> String {
+    let values = digits.compactMap(\.wholeNumberValue)
+    let total = values.reversed().enumerated().reduce(0) {
+      $0 + sum($1.element, $1.offset % 2 == 0)
+    }
+    return digits + "\((10 - total % 10) % 10)"
+  }
+
+  private static func luhn(_ digits: String) -> String {
+    checked(digits) { value, isSecond in isSecond ? value * 2 - (value > 4 ? 9 : 0) : value }
+  }
+
+  @Test func `lets ids of shops and numbers of phones through`() {
+    var random = Seeded(1)
+    var refused = 0
+    for _ in 0..<2000 {
+      let shopify = Self.number("\(Int.random(in: 4...6, using: &random))", 13, &random)
+      #expect(!Self.isRefused(["--reference", shopify]), "\(shopify)")
+      let mobile = Self.number(
+        ["151", "160", "170", "1520", "176"].randomElement(using: &random) ?? "",
+        11,
+        &random
+      )
+      for text in [
+        "+49" + mobile, "0049 \(mobile)", "+49 (0) \(mobile.prefix(3)) \(mobile.dropFirst(3))",
+        "0\(mobile)",
+      ] {
+        #expect(!Self.isRefused(["--payor", "phone=\(text)"]), "\(text)")
+      }
+      let amazon = [
+        Self.number("", 3, &random), Self.number("", 7, &random), Self.number("", 7, &random),
+      ]
+      let gtin = Self.checked(Self.number("", 13, &random)) { $1 ? $0 * 3 : $0 }
+      for text in [amazon.joined(separator: "-"), gtin]
+      where Self.isRefused(["--metadata=order=\(text)"]) {
+        refused += 1
+      }
+    }
+    // A Diners card has 14 digits, too: one in three hundred of these is like one.
+    #expect(refused < 40, "\(refused) of 4000")
+  }
+
+  @Test func `lets IBANs through and refuses cards of each length`() {
+    var random = Seeded(2)
+    for _ in 0..<2000 {
+      let account = Self.number("", 12, &random)
+      let rest = (account + "111400").reduce(0) { ($0 * 10 + ($1.wholeNumberValue ?? 0)) % 97 }
+      let check = 98 - rest
+      let iban = "BE\(check < 10 ? "0" : "")\(check)\(account)"
+      #expect(IBAN.isValid(iban), "\(iban)")
+      let groups = stride(from: 0, to: 16, by: 4).map { String(iban.dropFirst($0).prefix(4)) }
+      for text in [iban, iban.lowercased(), groups.joined(separator: " ")] {
+        #expect(!Self.isRefused(["--iban", text]), "\(text)")
+        #expect(!Self.isRefused(["--iban=\(text)"]), "\(text)")
+      }
+      for (beginning, count) in [
+        ("4", 16), ("4", 19), ("51", 16), ("2221", 16), ("34", 15), ("37", 15), ("36", 14),
+        ("305", 14), ("6011", 16), ("3528", 16), ("62", 19), ("50", 16), ("6759", 19),
+      ] {
+        let card = Self.luhn(Self.number(beginning, count - 1, &random))
+        #expect(Self.isRefused(["--reference", card]), "\(card)")
+        let isIBAN = IBAN.isValid("BE" + card)
+        #expect(Self.isRefused(["--iban", "BE" + card]) != isIBAN, "\(card)")
+        #expect(Redactor().redact("a \(card) b") == "a [redacted] b", "\(card)")
+      }
+    }
+  }
+
+  /// The same value behind --id says that it is an id. Nothing else does.
+  @Test func `lets a value through that is an id`() throws {
+    var random = Seeded(3)
+    for _ in 0..<500 {
+      let id = Self.luhn(Self.number("4", 15, &random))
+      try CardNumberGuard.check(["transact", "--reference", id, "--id", id])
+      try CardNumberGuard.check(["transact", "--metadata", "order=\(id)", "--id=\(id)"])
+      try CardNumberGuard.check(id, of: "reference", besides: [id])
+      let other = Self.luhn(Self.number("5100", 15, &random))
+      for arguments in [
+        ["--reference", id, "--id", other], ["--reference", "\(other) \(id)", "--id", id],
+        ["--metadata", "\(other)=\(id)", "--id", id], ["--reference", id, "--", "--id", id],
+      ] { #expect(Self.isRefused(arguments), "\(arguments)") }
+    }
+  }
+
+  /// One length and one structure for each country, also where the check digits fit.
+  @Test(arguments: [
+    "AD1200012030200359100100", "AE070331234567890123456", "AT611904300234573201",
+    "BE68539007547034", "BG80BNBG96611020345678", "BR1800360305000010009795493C1",
+    "CH9300762011623852957", "CY17002001280000001200527600", "CZ6508000000192000145399",
+    "DE89370400440532013000", "DK5000400440116243", "EE382200221020145685",
+    "ES9121000418450200051332", "FI2112345600000785", "FR1420041010050500013M02606",
+    "GB29NWBK60161331926819", "GR1601101250000000012300695", "HR1210010051863000160",
+    "HU42117730161111101800000000", "IE29AIBK93115212345678", "IS140159260076545510730339",
+    "IT60X0542811101000000123456", "LT121000011101001000", "LU280019400644750000",
+    "LV80BANK0000435195001", "MT84MALT011000012345MTLCAST001S", "MU17BOMM0101101030300200000MUR",
+    "NL91ABNA0417164300", "NO9386011117947", "PL61109010140000071219812874",
+    "PT50000201231234567890154", "RO49AAAA1B31007593840000", "SE4550000000058398257466",
+    "SI56263300012039086", "SK3112000000198742637541", "TR330006100519786457841326",
+  ])
+  func `knows the IBANs of each country`(_ iban: String) {
+    #expect(IBAN.isValid(iban))
+    let (country, account) = (iban.prefix(2), iban.dropFirst(4))
+    for changed in [
+      account.dropLast(), account.dropFirst(), account + "0", account + "A", "0" + account,
+      account.dropLast() + "-", account.dropLast() + "é",
+    ] {
+      for check in 2...98 {
+        let text = "\(country)\(check < 10 ? "0" : "")\(check)\(changed)"
+        #expect(!IBAN.isValid(text), "\(text)")
+      }
+    }
+  }
+}
+
 @Suite struct RedactorTests {
   @Test(arguments: [
     ("card 4111111111111111 refused", "card [redacted] refused"),

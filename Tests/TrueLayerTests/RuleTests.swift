@@ -161,6 +161,6 @@ import TrueLayer
     ("GBA9NWBK60161331926819", false),
   ])
   func `an IBAN has a checksum`(_ text: String, _ isIBAN: Bool) {
-    #expect(AccountNumbers.isIBAN(text) == isIBAN)
+    #expect(IBAN.isValid(text) == isIBAN)
   }
 }

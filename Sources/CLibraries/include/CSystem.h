@@ -51,17 +51,15 @@ int tender_system_open(int helper, const char *address);
 /// Returns the descriptor of its socket, or -1.
 int tender_system_programs(const char *prefix, char *const *arguments, size_t count);
 
-/// The end of a program. Its output follows, then the beginning of its standard error, with these numbers of
-/// bytes.
+/// The end of a program. Its output follows, with this number of bytes.
 struct tender_program_answer {
   /// Its exit status, 128 plus the signal that ended it, or one of the values below.
   int32_t status;
   uint32_t output;
-  uint32_t errors;
 };
 enum { TENDER_PROGRAM_MISSING = -1, TENDER_PROGRAM_LATE = -2, TENDER_PROGRAM_LONG = -3 };
-/// The largest number of bytes of output and of errors, and the time limit of a program in milliseconds.
-enum { TENDER_PROGRAM_OUTPUT = 65536, TENDER_PROGRAM_ERRORS = 4096, TENDER_PROGRAM_TIME = 10000 };
+/// The largest number of bytes of output, and the time limit of a program in milliseconds.
+enum { TENDER_PROGRAM_OUTPUT = 65536, TENDER_PROGRAM_TIME = 10000 };
 
 /// Paths.
 struct tender_texts {

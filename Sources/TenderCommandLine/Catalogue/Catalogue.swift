@@ -114,12 +114,12 @@ package struct Catalogue: Sendable {
       Keys.trustKey, Keys.retain, Keys.exit, Keys.unmatched, Keys.follow, Keys.idempotencyKey,
       Keys.newAttempt, Keys.despitePayment, Keys.despiteRefund, Keys.despiteDispute,
       Keys.allowPartial, Keys.wait, Keys.interval, Keys.expect, Keys.events,
-      Keys.dryRun, Keys.id,
+      Keys.dryRun,
     ] + simulation
 
   private static let general: [any OptionKey] = [
     Keys.env, Keys.profile, Keys.output, Keys.json, Keys.fields, Keys.quiet, Keys.verbose,
     Keys.trace, Keys.color, Keys.noInput, Keys.yes, Keys.config, Keys.stateDir, Keys.timeout,
-    Keys.deadline, Keys.help, Keys.version,
+    Keys.deadline, Keys.id, Keys.help, Keys.version,
   ]
 }

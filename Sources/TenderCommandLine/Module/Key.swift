@@ -99,8 +99,8 @@ extension Key where Value == TimeExpression {
 
 /// An amount of money as two options that exclude each other: `--NAME` and `--NAME-minor`.
 package struct MoneyKey: OptionKey {
-  let decimal: Key<String>
-  let minor: Key<String>
+  package let decimal: Key<String>
+  package let minor: Key<String>
 
   package var options: [Option] { decimal.options + minor.options }
 

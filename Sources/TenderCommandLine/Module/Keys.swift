@@ -77,7 +77,10 @@ package enum Keys {
     )
   )
   package static let customer = Key<String>(
-    .filter("customer TEXT: name, e-mail or phone of payer or cardholder starting with TEXT")
+    .filter(
+      "customer TEXT: payer or cardholder by a word starting with TEXT, a whole phone number or a "
+        + "whole e-mail address"
+    )
   )
   package static let limit = Key<Int>(.filter("limit N: show at most N payments"), 1...10_000)
   /// The orders in which `find` shows payments: the newest change or the largest amount first.
@@ -220,7 +223,11 @@ package enum Keys {
   package static let dryRun = Key<Bool>(
     .control("-n, dry-run: show the request; send and write nothing")
   )
-  package static let id = Key<String>(.control("id VALUE...: an id like a card number"))
+  package static let id = Key<String>(
+    .general(
+      "id VALUE...: an id that only looks like a card number: of a payment, or of another option too"
+    )
+  )
   package static let exit = Key<Int>(
     .control("exit N: only those whose command ends with this exit status"),
     0...255

@@ -140,7 +140,7 @@ package struct OptionReader {
           hint: "such as {\"order\":\"1042\"}"
         )
       }
-      try Self.refuseCards(.object(object))
+      try refuseCards(.object(object))
       pairs = object
     }
     var given = Set<String>()
@@ -160,7 +160,7 @@ package struct OptionReader {
   }
 
   /// Metadata is stored and shown, so it may not contain a card number.
-  private static func refuseCards(_ value: JSON) throws(Fault) {
+  private func refuseCards(_ value: JSON) throws(Fault) {
     switch value {
     case .object(let object):
       for member in object.members {
@@ -169,11 +169,13 @@ package struct OptionReader {
       }
     case .array(let elements): for element in elements { try refuseCards(element) }
     case .string, .integer, .number, .bool, .null:
-      guard let text = value.plainText, Redactor.holdsCardNumber(text) else { return }
+      guard let text = value.plainText, Redactor.holdsCardNumber(text),
+        !invocation.exemptIDs.contains(text)
+      else { return }
       throw .usage(
         "card_number_in_metadata",
         "the metadata holds something that looks like a card number",
-        "leave it out: metadata is stored and shown"
+        "leave it out: metadata is stored and shown; for an id that only looks like one, add --id"
       )
     }
   }

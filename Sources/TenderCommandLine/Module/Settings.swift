@@ -386,6 +386,6 @@ package final class Settings {
     guard !bytes.isEmpty else {
       throw .usage("bad_credential", "\(name): \(path) is empty", "put the value into it")
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return String(decoding: bytes, as: UTF8.self).replacing("\r\n", with: "\n")
   }
 }

@@ -77,8 +77,13 @@ package struct TableRows: Sendable {
     if dropped.differs || !(dropped.first ?? "").isEmpty { leftOut.append(column) }
   }
 
+  /// The headings, with those of the columns below on a second line.
   package var head: String {
-    row(columns.dropLast(below).map(Self.heading)) { TableCell.dim($0, style) }
+    let lower = zip(columns, values).suffix(below)
+      .filter { !($1.first ?? "").isEmpty || $1.differs }
+      .map { Self.heading($0.0) }.joined(separator: "  ")
+    return row(columns.dropLast(below).map(Self.heading)) { TableCell.dim($0, style) }
+      + (lower.isEmpty ? "" : "    \(TableCell.dim(lower, style))\n")
   }
 
   /// Returns the line or lines of a measured record.

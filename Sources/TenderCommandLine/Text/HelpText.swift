@@ -85,6 +85,13 @@ package struct HelpText {
     if let topic { return .topic(topic) }
     if typed == "tender" { return .overview }
     let names = catalogue.commands.map(\.name) + topics.map(\.name)
+    // The last word that names a page answers a question such as "where is my refund".
+    let small = words.map { $0.lowercased() }
+    if words.count > 1, Suggestion.nearest(to: typed, among: names) == nil,
+      let found = small.reversed().lazy.compactMap({ try? page(for: [$0]) }).first
+    {
+      return found
+    }
     let meant = Synonyms.command(for: typed).map { "use: tender \($0)" }
     throw .usage(
       "unknown_command",

@@ -8,7 +8,7 @@ package struct BatchVocabulary: Sendable {
   private static let foreign: [any OptionKey] = [
     Keys.output, Keys.json, Keys.fields, Keys.quiet, Keys.verbose, Keys.trace, Keys.color,
     Keys.noInput, Keys.yes, Keys.config, Keys.stateDir, Keys.help, Keys.version, Keys.events,
-    Keys.dryRun, Keys.instrumentDescriptor, Keys.id, Keys.deadline, Keys.jobs, Keys.rate,
+    Keys.dryRun, Keys.instrumentDescriptor, Keys.deadline, Keys.jobs, Keys.rate,
   ]
   /// Options of the batch that are defaults of each line. A provider adds more to `batch`.
   private static let passedOn: [any OptionKey] = [
@@ -141,7 +141,9 @@ package struct BatchLine: Sendable {
         instrument = Array(JSONWriter.text(member.value).utf8)
         continue
       }
-      if !makes, member.key == Keys.reference.option.name || member.key == Keys.id.option.name {
+      // An id beside the reference is only said to be no card number.
+      let isID = member.key == Keys.id.option.name && object["reference"] == nil
+      if !makes, member.key == Keys.reference.option.name || isID {
         guard operand == nil, let text = member.value.text, text != "-" else {
           throw .badLine("needs one reference or id as text", hint: "{\"reference\":\"A1\"}")
         }
@@ -206,9 +208,14 @@ package struct BatchLine: Sendable {
   ) -> Result<Invocation, Fault> {
     do throws(Fault) {
       var typed = OptionValues()
-      if let operand { try CardNumberGuard.check(operand, of: Keys.reference.option.name) }
+      let ids = given.filter { $0.option.name == Keys.id.option.name }.compactMap(\.value)
+      if let operand {
+        try CardNumberGuard.check(operand, of: Keys.reference.option.name, besides: ids)
+      }
       for (option, value) in given {
-        if let value { try CardNumberGuard.check(value, of: option.name) }
+        if let value, option.name != Keys.id.option.name {
+          try CardNumberGuard.check(value, of: option.name, besides: ids)
+        }
         try typed.add(option, value, typed: "--" + option.name)
       }
       let names = vocabulary.names(of: command)

@@ -109,11 +109,7 @@ final class BatchSource {
     var record = CSVRecord()
     row += 1
     isGarbled = false
-    while var text = try reader.next(idle: idle) {
-      // A byte order mark comes before the first cell, which can be quoted.
-      if row == 1, record.size == 0, text.hasPrefix("\u{feff}") {
-        text = String(text.unicodeScalars.dropFirst())
-      }
+    while let text = try reader.next(idle: idle) {
       guard !reader.isTooLong, record.size + text.utf8.count <= limit else {
         return .failure(
           .badLine(row: row, " is longer than \(limit) bytes", hint: "check its quotes")
@@ -154,8 +150,7 @@ final class BatchSource {
     guard let text = try reader.next(idle: idle) else { return nil }
     if isFirst, !text.isBlank {
       isFirst = false
-      // A byte order mark comes before the text of a file.
-      if text.drop(while: { $0.isWhitespace || $0 == "\u{feff}" }).first == "[" {
+      if text.drop(while: \.isWhitespace).first == "[" {
         let file = path == "-" ? "" : " " + path.shellQuoted
         throw .badFile(
           "\(path.quotedForMessage) is one JSON list, not \(unit)s line by line; nothing was run",

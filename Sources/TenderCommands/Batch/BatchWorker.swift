@@ -167,7 +167,7 @@ struct BatchWorker: Sendable {
     let isCard = fault.cause == .cardNumberInArgument
     var subject = subject
     subject.reference = isCard ? nil : subject.reference ?? job.reference
-    var shown = redactor.redact(isCard ? .cardInLine : fault)
+    var shown = redactor.redact(isCard ? .cardInLine(isRow: job.table != nil) : fault)
     shown.message = redactor.redact(shown.message, foreign: true)
     let now = standing ?? SystemClock(interruption: NeverInterrupted()).now
     let record = Records(command: command, now: now).record(shown, subject, line: job.line)
@@ -184,14 +184,16 @@ struct BatchWorker: Sendable {
 }
 
 extension Fault {
-  fileprivate static var cardInLine: Fault {
-    Fault(
+  fileprivate static func cardInLine(isRow: Bool) -> Fault {
+    let place = isRow ? "a column named id" : "the member \"id\""
+    return Fault(
       .usage,
       code: "card_number_on_command_line",
       cause: .cardNumberInArgument,
       "the line has something that looks like a card number outside of an instrument; it was not "
         + "sent, logged or stored",
-      hint: "a card goes into \"instrument\""
+      hint: "a card goes into \"instrument\"; for an id that only looks like one, write the same "
+        + "value into \(place) too"
     )
   }
 

@@ -121,7 +121,7 @@ struct DoctorCommand: CommandWork {
       ),
       Check("state") { () throws(Fault) in
         let folder = try composition.settings.stateFolder().text
-        try composition.shared.useFolder(folder, composition.environment)
+        try composition.useFolder(folder)
         guard composition.settings.journal() == nil else {
           return "\(folder): the locks of the journal"
         }

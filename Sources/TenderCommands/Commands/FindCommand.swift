@@ -10,9 +10,16 @@ extension Action {
     Finds payments in the journal by what a customer or a colleague knows: amount, day, last four
     digits, a name or e-mail address, a failure. REF is a reference or a provider's id; * in it
     matches any characters. Every filter narrows the search; --status may be repeated, and
-    --status unknown finds every payment with an unknown operation. --amount also finds the
-    requested amount of a payment that was approved in part. A payment that was recorded by an
-    earlier version is found by its requested amount after its next change.
+    --status unknown finds every payment with an unknown operation. --amount is in the currency of
+    each payment, unless --currency names one. It also finds the requested amount of a payment that
+    was approved in part.
+
+    --customer and --failure match the beginning of a word, without case. --customer also ignores
+    accents, and kinds of apostrophes and spaces: muller finds Müller. A whole phone number is found
+    in any notation, with or without the country's code. A whole e-mail address finds this address
+    only. REF, --metadata, --trace-id and codes match exactly. A payment of an earlier version is
+    found by its requested amount after its next change. So it is by another notation of its phone
+    number, and without its accents.
 
     Days and times without a zone are local (TZ), and a day counts from its first to its last
     moment. They are about the last attempt of a payment: a later capture or refund does not change
@@ -40,7 +47,7 @@ extension Action {
     options: [
       Keys.amount, Keys.currency, Keys.since, Keys.until, Keys.status, Keys.lastFour,
       Keys.customer, Keys.metadata, Keys.traceID, Keys.failure, Keys.by, Keys.limit, Keys.orderBy,
-      Keys.duplicates, Keys.all, Keys.online, Keys.id,
+      Keys.duplicates, Keys.all, Keys.online,
     ] + Catalogue.simulation,
     exits: [
       .auth, .notFound, .rejected, .pending, .notSent, .providerError, .partial, .state,
@@ -54,7 +61,7 @@ extension Action {
 extension JournalCommands {
   func find() throws(Fault) -> Int32 {
     var filter = try filter()
-    filter.handle = invocation.operands.first
+    filter.handle = invocation.operands.first.map(Reference.composed)
     filter.customer = invocation[Keys.customer]
     filter.traceID = invocation[Keys.traceID]
     filter.failure = invocation[Keys.failure]

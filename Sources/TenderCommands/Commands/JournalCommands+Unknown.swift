@@ -20,7 +20,7 @@ extension Action {
     $ tender journal resume --all --finish # finish everything that has a key
     """,
     operands: [.init("REF", orID: true)],
-    options: [Keys.finish, Keys.all, Keys.id] + Catalogue.simulation,
+    options: [Keys.finish, Keys.all] + Catalogue.simulation,
     exits: [
       .declined, .auth, .notFound, .conflict, .rejected, .unknown, .notSent, .providerError,
       .cancelled, .expired, .partial, .state, .refused, .device, .partPaid, .interrupted,
@@ -50,7 +50,7 @@ extension Action {
     """,
     operands: [.init("REF", orID: true)],
     options: [
-      Keys.outcome, Keys.fromProvider, Keys.operation, Keys.reason, Keys.all, Keys.id,
+      Keys.outcome, Keys.fromProvider, Keys.operation, Keys.reason, Keys.all,
     ] + Catalogue.simulation,
     exits: [
       .auth, .notFound, .conflict, .rejected, .notSent, .providerError, .state, .refused,

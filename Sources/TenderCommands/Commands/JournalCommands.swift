@@ -31,7 +31,7 @@ extension Action {
     $ tender journal show SALE-1 --receipt # the receipt of a card-present sale
     """,
     operands: [.init("REF", orID: true)],
-    options: [Keys.receipt, Keys.id, Keys.allFields],
+    options: [Keys.receipt, Keys.allFields],
     exits: [.notFound, .state]
   ).performed(by: JournalCommands.show)
 
@@ -76,8 +76,8 @@ struct JournalCommands: CommandWork {
         "created_at", "reference", "status", "amount", "refunded_amount", "provider", "last_four",
         "env", "id", "note",
       ],
-      spare: ["env", "last_four", "refunded_amount"],
-      dear: ["provider", "created_at"]
+      spare: ["env", "id"],
+      dear: ["provider", "created_at", "last_four", "refunded_amount"]
     ) { (body: (Record) -> Void) throws(Fault) in
       shown = try eachShown(filter) { payment in
         var row = LookUpCommands.row(records.entry(payment))
@@ -157,7 +157,7 @@ struct JournalCommands: CommandWork {
     filter.isOpen = invocation.all(Keys.status).contains("open")
     filter.lastFour = try invocation.value(Keys.lastFour)
     let read = OptionReader(invocation, currency: "USD")
-    filter.amount = try read.money(Keys.amount)?.minorUnits
+    filter.amount = try amount(read)
     output.warnOfZone()
     if invocation.has(Keys.currency) { filter.currency = try read.currencyValue() }
     filter.by = invocation[Keys.by]
@@ -167,6 +167,16 @@ struct JournalCommands: CommandWork {
       throw .badOptions("--since is after --until", hint: "exchange them")
     }
     return filter
+  }
+
+  /// Returns the amount of a filter: in the named currency, else in that of each payment.
+  private func amount(_ read: OptionReader) throws(Fault) -> PaymentFilter.Amount? {
+    guard !invocation.has(Keys.currency), !invocation.has(Keys.amount.minor),
+      let text = invocation[Keys.amount.decimal]
+    else {
+      return try read.money(Keys.amount).map { .init(minorUnits: $0.minorUnits) }
+    }
+    return try PaymentFilter.Amount(decimal: text, named: "--" + Keys.amount.decimal.option.name)
   }
 
   /// Returns the times that an option names, in the local zone.

@@ -6,7 +6,7 @@ internal import TenderSystem
 extension Action {
   private static let lookingUp: [any OptionKey] =
     [
-      Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.id, Keys.allFields, Keys.jobs,
+      Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.allFields, Keys.jobs,
       Keys.rate,
     ]
     + Catalogue.simulation
@@ -97,6 +97,8 @@ struct LookUpCommands: CommandWork {
     let line: Int
     /// Whether it passed the card-number guard, or came by `--id`.
     let isVouchedFor: Bool
+    /// Whether its line is no text.
+    var isGarbled = false
   }
 
   private struct Answer: Sendable {
@@ -108,6 +110,12 @@ struct LookUpCommands: CommandWork {
   private func answer(_ job: Job, _ asked: Asked) -> Answer {
     defer { composition.subject = RecordSubject() }
     do throws(Fault) {
+      guard !job.isGarbled else {
+        throw .badOperand(
+          "the line is no text",
+          hint: "write it as UTF-8, or as UTF-16 with a mark"
+        )
+      }
       if !job.isVouchedFor { try CardNumberGuard.check(id: job.handle) }
       let report = try look(job.handle, asked.wait)
       composition.warn(of: report)
@@ -229,7 +237,8 @@ struct LookUpCommands: CommandWork {
           ] + (isPart ? ["requested_amount"] : []) + [
             "refunded_amount", "provider", "env", "note",
           ],
-          spare: ["line", "env", "provider", "refunded_amount", "provider_status", "created_at"]
+          spare: ["line", "env", "provider", "provider_status", "created_at", "id"],
+          dear: ["refunded_amount"]
         )
       }
       return output.exit(hasFault ? Fault.Kind.partial.exitStatus : worst)
@@ -253,7 +262,13 @@ struct LookUpCommands: CommandWork {
       while let text = try lines.next(idle: idle) {
         if text.isBlank { continue }
         line += 1
-        guard try handle(Job(handle: text, line: line, isVouchedFor: false)) else { return }
+        let job = Job(
+          handle: text.trimmed(),
+          line: line,
+          isVouchedFor: false,
+          isGarbled: lines.isGarbled
+        )
+        guard try handle(job) else { return }
       }
     }
   }

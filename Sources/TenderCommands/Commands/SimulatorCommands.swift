@@ -103,7 +103,8 @@ struct SimulatorCommands: CommandWork {
         "provider", "kind", "reference", "id", "status", "amount", "captured", "returned",
         "currency",
       ],
-      spare: ["currency", "returned"]
+      spare: ["currency", "id"],
+      dear: ["returned"]
     )
     return output.exit(0)
   }

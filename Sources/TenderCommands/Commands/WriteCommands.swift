@@ -6,7 +6,7 @@ internal import TenderSystem
 extension Action {
   /// The options of every command that changes a payment by its reference.
   private static let sending: [any OptionKey] =
-    [Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun, Keys.id, Keys.allFields]
+    [Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun, Keys.allFields]
     + Catalogue.simulation
   private static let onTheWay: [Fault.Kind] = [
     .auth, .conflict, .rejected, .unknown, .notSent, .providerError, .expired, .state, .refused,
@@ -79,6 +79,8 @@ extension Action {
     typed at a terminal. More than is left is never refunded. A refund made elsewhere or a dispute
     stops it (6): nothing is sent until a person accepts that. A refund cannot be stopped: tender
     cancel would reverse the rest too, and is refused (6).
+
+    tender payment-status REF shows where a refund is: on its way, done, or returned.
     $ tender refund A2 # refund what is left of A2
     $ tender refund A2 --dry-run # show what would happen
     """,

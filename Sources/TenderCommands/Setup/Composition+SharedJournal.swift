@@ -20,7 +20,7 @@ extension Composition {
     }
     do throws(Fault) {
       if usesFiles {
-        try shared.useFolder(folder, environment)
+        try useFolder(folder)
         try shared.useMarks(settings.markFolder(), environment)
       }
     } catch {
@@ -78,7 +78,16 @@ extension Composition {
   func fleetKey() throws(Fault) -> JournalKey? {
     let name = "TENDER_JOURNAL_KEY_FILE"
     guard let path = environment[name] else { return nil }
-    var bytes = try Environment.read(path, named: name, rule: .ownersAlone, limit: 4096)
+    var bytes = try Environment.read(
+      path,
+      named: name,
+      rule: .ownersAlone,
+      limit: 4096,
+      isText: false
+    )
+    // A key of random bytes stays as it is, whatever they are.
+    let text = InputText.decoded(bytes)
+    if text.allSatisfy({ $0 < 0x80 }) { bytes = text }
     guard let key = JournalKey(consuming: &bytes) else {
       throw .usage(
         "bad_credential",

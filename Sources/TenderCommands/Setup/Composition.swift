@@ -140,6 +140,14 @@ final class Composition: Session {
     }
   }
 
+  /// Whether this is a look-up without journal and simulated world. It makes neither.
+  private var isBlankLookUp: Bool {
+    get throws(Fault) {
+      guard case .looksUp = invocation.command.work, check == nil else { return false }
+      return try isBlank
+    }
+  }
+
   var hasJournal: Bool { known != nil }
 
   /// Returns the journal. It is opened on first use, and its folder is created if it is missing.
@@ -170,7 +178,7 @@ final class Composition: Session {
     } else {
       // Without the journal's address, a reference that the fleet has paid would look new.
       guard isReading || !SharedJournal.wasUsed(in: folder) else { throw .elsewhere(folder) }
-      try shared.useFolder(folder, environment)
+      try useFolder(folder)
       try shared.useMarks(settings.markFolder(), environment)
       let isNew = !Environment.exists(folder + "/journal.db")
       let journal = try SQLiteJournal(
@@ -254,15 +262,19 @@ final class Composition: Session {
         hint: "use --env simulator, also with the addresses of tender simulator serve"
       )
     }
-    switch invocation.command.work {
-    case .changes, .looksUp:
-      if check == nil, try isBlank { throw .unknownHandle(subject.reference ?? "") }
-    case .makes, .local: break
+    let handle = subject.reference ?? ""
+    if case .changes = invocation.command.work, check == nil, try isBlank {
+      throw .unknownHandle(handle)
     }
     // The module reads files that options name. A missing one leaves no journal behind.
     let (adapter, wires) = try connected(module, env)
     self.wires = wires
+    // An id is the provider's, and may exist without a payment here.
+    if try isBlankLookUp, !adapter.isID(handle) {
+      throw .unknownHandle(handle, invocation.command.kind ?? .payment)
+    }
     let journal = try journal()
+    if env != .simulator, let fault = shared.laxFolder { throw fault }
     let warns = invocation.command.work.writes && !isDryRun && !isLine
     if wires.isOutside {
       journal.reachesOutside(env)
@@ -423,14 +435,25 @@ final class Composition: Session {
     }
   }
 
+  /// Creates and checks the state folder, once.
+  func useFolder(_ folder: String) throws(Fault) {
+    let command = invocation.command
+    // The journal's upkeep concerns every payment, unless the environment is named.
+    let isAboutAll = command.work == .local(.changes) && command.bounds == .journal
+    let env = try settings.env()?.text ?? (isAboutAll ? "" : Env.simulator.rawValue)
+    let isSimulated = env == Env.simulator.rawValue
+    try shared.useFolder(folder, environment, isSimulated: isSimulated, output.warn)
+  }
+
   /// Returns the world that `simulator serve` offers.
   func servedWorld() throws(Fault) -> SimulatorWorld {
     let folder = try settings.stateFolder().text
+    let isEmpty = try isBlankLookUp
     // The file beside a new world must be checked first.
     if settings.journal() == nil, try hasJournalFile { _ = try journal() }
-    try shared.useFolder(folder, environment)
+    if !isEmpty { try useFolder(folder) }
     return SimulatorWorld(
-      ledgerPath: folder + "/simulator.db",
+      ledgerPath: isEmpty ? ":memory:" : folder + "/simulator.db",
       clock: worldClock,
       randomness: SystemRandomness(),
       options: simulatorOptions,

@@ -240,12 +240,17 @@ final class Output {
   /// Prints many records: rows under a head, or a line each.
   ///
   /// On a narrow terminal, columns are left out in the order of `spare`.
-  func show(_ records: [Record], columns: [String], spare: [String] = []) {
+  func show(
+    _ records: [Record],
+    columns: [String],
+    spare: [String] = [],
+    dear: [String] = []
+  ) {
     guard isTable else {
       for record in records { show(record) }
       return
     }
-    showRows(columns: columns, spare: spare, dear: []) { body in records.forEach(body) }
+    showRows(columns: columns, spare: spare, dear: dear) { body in records.forEach(body) }
   }
 
   /// Returns the number of columns of the terminal that a table leaves for one more.

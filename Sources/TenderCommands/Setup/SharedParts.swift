@@ -12,6 +12,8 @@ final class SharedParts {
   var simulators: [String: InProcessSimulator] = [:]
   private var clock: SimulatedClock?
   private var folders: Set<String> = []
+  /// The fault of a state folder that was let pass for simulated payments: members of a group can write it.
+  private(set) var laxFolder: Fault?
   let common: CommonParts
   /// The batch; nil for a single command. A batch writes many attempts, and erases for several at once.
   let batch: BatchWorker?
@@ -22,28 +24,31 @@ final class SharedParts {
     self.batch = batch
   }
 
-  /// Creates a state folder if it is missing, and checks it, once.
+  /// Creates a state folder if it is missing, and checks it, once. For simulated payments, a folder that a group can
+  /// write is only warned of.
   ///
   /// Throws `state` with the repair.
-  func useFolder(_ path: String, _ environment: Environment) throws(Fault) {
+  func useFolder(
+    _ path: String,
+    _ environment: Environment,
+    isSimulated: Bool,
+    _ warn: (String) -> Void
+  ) throws(Fault) {
+    if let laxFolder, !isSimulated { throw laxFolder }
     guard !folders.contains(path) else { return }
     try Environment.makeFolder(path)
-    try FileGuard.checkState(
-      path,
-      home: environment["HOME"],
-      isInContainer: environment["container"] != nil
-    )
+    if let fault = try FileGuard.checkState(path, home: environment["HOME"]) {
+      guard isSimulated else { throw fault }
+      laxFolder = fault
+      warn(fault.message)
+    }
     folders.insert(path)
   }
 
   /// Checks the folder of marks, once. Throws `state` with the repair.
   func useMarks(_ path: String?, _ environment: Environment) throws(Fault) {
     guard let path, !folders.contains(path) else { return }
-    try FileGuard.checkMarks(
-      path,
-      home: environment["HOME"],
-      isInContainer: environment["container"] != nil
-    )
+    try FileGuard.checkMarks(path, home: environment["HOME"])
     folders.insert(path)
   }
 

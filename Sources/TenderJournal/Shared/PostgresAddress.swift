@@ -11,40 +11,22 @@ package struct PostgresAddress: Sendable, Hashable {
     self.text = text
   }
 
-  /// The parts: the scheme, the user, the hosts, and the rest with database and parameters.
-  private var parts: (scheme: Substring, user: Substring?, hosts: Substring, rest: Substring) {
-    let start = text.firstRange(of: "://").map(\.upperBound) ?? text.startIndex
-    let end = text[start...].firstIndex { "/?".contains($0) } ?? text.endIndex
-    let authority = text[start..<end]
-    let sign = authority.lastIndex(of: "@")
-    return (
-      text[..<start], sign.map { authority[..<$0] },
-      sign.map { authority[authority.index(after: $0)...] } ?? authority, text[end...]
-    )
-  }
-
-  /// The passwords in it, as written and as decoded.
+  /// The passwords in it, as written and as decoded. One with a slash ends the address for libpq, which repeats the
+  /// part before it.
   package var passwords: [String] {
-    let user = parts.user?.split(separator: ":", maxSplits: 1)
-    var found = user.map { $0.count > 1 ? [String($0[1])] : [] } ?? []
-    for pair in parameters where Self.isSecret(pair.name) { found.append(pair.value) }
+    let sign = text.lastIndex(of: "@") ?? text.startIndex
+    let start = text[..<sign].firstRange(of: "://").map(\.upperBound) ?? sign
+    let user = text[start..<sign].split(separator: ":", maxSplits: 1)
+    var found =
+      user.count > 1 ? [String(user[1])] + user[1].split(separator: "/").map(String.init) : []
+    for pair in parameters where ["password", "sslpassword"].contains(pair.name) {
+      found.append(pair.value)
+    }
     return found + found.compactMap { Self.decoded($0) }.filter { !found.contains($0) }
   }
 
   /// The address without its passwords, for output.
-  package var masked: String {
-    let (scheme, user, hosts, rest) = parts
-    let name = user.map { user in
-      let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      return (parts.count > 1 ? "\(parts[0]):***" : String(user)) + "@"
-    }
-    let path = rest.prefix(before: "?")
-    let query = parameters.map { pair in
-      "\(pair.name)=\(Self.isSecret(pair.name) ? "***" : pair.value)"
-    }
-    return scheme + (name ?? "") + hosts + path
-      + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
-  }
+  package var masked: String { Redactor().redact(text, foreign: true) }
 
   private var parameters: [(name: String, value: String)] {
     guard let mark = text.firstIndex(of: "?") else { return [] }
@@ -52,10 +34,6 @@ package struct PostgresAddress: Sendable, Hashable {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
     }
-  }
-
-  private static func isSecret(_ name: String) -> Bool {
-    ["password", "sslpassword"].contains(name)
   }
 
   private static func decoded(_ text: String) -> String? {
@@ -177,7 +155,7 @@ package struct PostgresAddress: Sendable, Hashable {
     guard let options = unsafe pq.pointee.parse(text, &why) else {
       defer { unsafe pq.pointee.free_text(why) }
       let words = unsafe why.map { unsafe String(cString: $0) } ?? ""
-      throw .badAddress(masked, words.split(separator: "\n").joined(separator: "; "))
+      throw .badAddress(text, words.split(separator: "\n").joined(separator: "; "))
     }
     defer { unsafe pq.pointee.free_options(options) }
     return unsafe Self.values(options)
@@ -223,9 +201,10 @@ package struct PostgresAddress: Sendable, Hashable {
 }
 
 extension Fault {
-  /// The address of a journal is invalid.
-  package static func badAddress(_ shown: String, _ why: String) -> Fault {
-    .usage(
+  /// The address of a journal is invalid. Its passwords are not shown.
+  package static func badAddress(_ text: String, _ why: String) -> Fault {
+    let shown = Redactor().redact(text, foreign: true)
+    return .usage(
       "bad_journal",
       "the journal's address \(shown.quotedForMessage) cannot be used"
         + (why.isEmpty ? "" : ": \(why)"),

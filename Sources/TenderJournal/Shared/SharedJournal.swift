@@ -259,7 +259,7 @@ package final class SharedJournal: TableJournal, @unchecked Sendable {
   /// Returns the fault for a failure of the database. Nothing was sent to a provider.
   func fault(_ failure: PostgresConnection.Failure) -> Fault {
     let place = settings.address.masked
-    let text = redactor.redact(failure.text)
+    let text = redactor.redact(failure.text, foreign: true)
     if failure.code == Self.newer {
       return .state(
         "journal_newer",

@@ -27,6 +27,8 @@ package final class SimulatorServer: @unchecked Sendable {
   /// wait for each other in the file.
   private var ledger: Ledger?
   private let turn = Mutex(())
+  /// Taken by the request that loads a world. Many of them at once would need gigabytes.
+  private let loading = ThreadLock()
 
   /// Creates a server for a world. Its connections share the ledger, and use it in turn.
   package init(
@@ -123,6 +125,8 @@ package final class SimulatorServer: @unchecked Sendable {
   private final class Incoming {
     var request: SimulatedRequest
     var isTooLarge = false
+    /// Whether it has the lock of loads, until it is completed on the same thread.
+    var isLoading = false
     /// The simulator that a fault may have used before the request arrived completely.
     var simulator: InProcessSimulator?
 
@@ -162,6 +166,13 @@ package final class SimulatorServer: @unchecked Sendable {
         )
       )
       unsafe state.pointee = Unmanaged.passRetained(incoming).toOpaque()
+      if let refusal = SimulatorServer.refusal(of: incoming.request) {
+        return unsafe SimulatorServer.answer(connection, refusal)
+      }
+      if incoming.request.path == prefix + "load" {
+        server.loading.take()
+        incoming.isLoading = true
+      }
       return unsafe server.interrupt(incoming, by: "reset-before", connection)
     }
     let incoming = unsafe Unmanaged<Incoming>.fromOpaque(known).takeUnretainedValue()
@@ -184,10 +195,33 @@ package final class SimulatorServer: @unchecked Sendable {
     return unsafe server.respond(to: incoming, on: connection)
   }
 
-  private static let complete: MHD_RequestCompletedCallback = { _, _, state, _ in
-    guard let state = unsafe state, let known = unsafe state.pointee else { return }
-    unsafe Unmanaged<Incoming>.fromOpaque(known).release()
+  private static let complete: MHD_RequestCompletedCallback = { context, _, state, _ in
+    guard let context = unsafe context, let state = unsafe state, let known = unsafe state.pointee
+    else { return }
+    let incoming = unsafe Unmanaged<Incoming>.fromOpaque(known).takeRetainedValue()
     unsafe state.pointee = nil
+    guard incoming.isLoading else { return }
+    incoming.request.body = []
+    unsafe Unmanaged<SimulatorServer>.fromOpaque(context).takeUnretainedValue().loading.end()
+  }
+
+  /// Returns the refusal of a request by its first line and header fields, before its body is read; nil if they are
+  /// right.
+  private static func refusal(of request: SimulatedRequest) -> HTTPResponse? {
+    guard isOwn(request) else { return HTTPResponse(status: 421) }
+    // With two lengths, the end of the body could be read as another request (RFC 9112, section 6.3).
+    guard request.fields["content-length"]?.contains(",") != true else {
+      return HTTPResponse(status: 400, fields: ["connection": "close"])
+    }
+    guard request.path.hasPrefix(prefix) else { return nil }
+    // A page of another site must not steer the simulator through its visitor's browser.
+    guard request.fields["origin"].map({ WebAddress($0 + "/")?.isLoopback == true }) ?? true else {
+      return HTTPResponse(status: 403)
+    }
+    guard let method = controls[String(request.path.dropFirst(prefix.count))] else {
+      return HTTPResponse(status: 404)
+    }
+    return request.method == method ? nil : HTTPResponse(status: 405, fields: ["allow": method])
   }
 
   /// Whether a request names this machine. A page in a browser may have directed its host name to this address
@@ -204,9 +238,7 @@ package final class SimulatorServer: @unchecked Sendable {
   ) -> MHD_Result {
     let fields = incoming.request.fields
     let options = fields[SimulatorOptions.headerName.lowercased()] ?? world.options.headerValue
-    guard options.contains(":" + name), Self.isOwn(incoming.request) else {
-      return tender_httpd_yes()
-    }
+    guard options.contains(":" + name) else { return tender_httpd_yes() }
     // A wrong header is answered when the request has arrived.
     let reaction = try? inTurn { () throws(Fault) in
       if incoming.simulator == nil { incoming.simulator = try simulator(fields) }
@@ -218,16 +250,6 @@ package final class SimulatorServer: @unchecked Sendable {
 
   private func respond(to incoming: Incoming, on connection: OpaquePointer) -> MHD_Result {
     let request = incoming.request
-    guard Self.isOwn(request) else {
-      return unsafe Self.answer(connection, HTTPResponse(status: 421))
-    }
-    // With two lengths, the end of the body could be read as another request (RFC 9112, section 6.3).
-    guard request.fields["content-length"]?.contains(",") != true else {
-      return unsafe Self.answer(
-        connection,
-        HTTPResponse(status: 400, fields: ["connection": "close"])
-      )
-    }
     unsafe tender_httpd_set_busy(connections, connection, 1)
     defer {
       // An upgraded connection is busy until it ends.
@@ -279,15 +301,7 @@ package final class SimulatorServer: @unchecked Sendable {
     _ request: SimulatedRequest,
     _ simulator: InProcessSimulator
   ) throws(Fault) -> HTTPResponse {
-    // A page of another site must not steer the simulator through its visitor's browser.
-    guard request.fields["origin"].map({ WebAddress($0 + "/")?.isLoopback == true }) ?? true else {
-      return HTTPResponse(status: 403)
-    }
     let name = String(request.path.dropFirst(Self.prefix.count))
-    guard let method = Self.controls[name] else { return HTTPResponse(status: 404) }
-    guard request.method == method else {
-      return HTTPResponse(status: 405, fields: ["allow": method])
-    }
     let ledger = simulator.parts.ledger
     let query = QueryText.parameters(request.query)
     // A filter that is not understood must not show everything.

@@ -179,9 +179,9 @@ final class CurlHandle {
       permit?.giveBack()
       return held
     }
-    let text = excess ?? Self.text(code)
     let connectStatus = number(CURLINFO_HTTP_CONNECTCODE)
     let isRefusedByProxy = connectStatus != 0 && !(200..<300).contains(connectStatus)
+    let text = isRefusedByProxy ? "the proxy answered \(connectStatus)" : excess ?? Self.text(code)
     let hasLeft =
       number(CURLINFO_REQUEST_SIZE) > 0 && !isRefusedByProxy
       && !Self.neverLeft.contains(code.rawValue) && !Self.aboutTrust.contains(code.rawValue)
@@ -201,7 +201,9 @@ final class CurlHandle {
         "cannot reach \(host): \(text)",
         hint: isTrust
           ? "TLS is always verified; TENDER_CA_FILE names a private root"
-          : "nothing was sent; it is safe to retry"
+          : isRefusedByProxy
+            ? "nothing was sent; check HTTPS_PROXY with its name and password, and NO_PROXY"
+            : "nothing was sent; it is safe to retry"
       )
     }
     let (name, cause): (String, Fault.Cause?) =

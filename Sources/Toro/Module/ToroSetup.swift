@@ -82,7 +82,12 @@ extension ProviderSettings {
       try invocation.value(Keys.signature)
       ?? section.text("signature_mode").flatMap(SaleOptions.SignatureMode.init) ?? .app
     if let path = invocation[Keys.signatureFile] {
-      let bytes = try Environment.read(path, named: "--signature-file", limit: 262_144)
+      let bytes = try Environment.read(
+        path,
+        named: "--signature-file",
+        limit: 262_144,
+        isText: false
+      )
       guard !bytes.isEmpty else {
         throw .badFile(
           "--signature-file \(path.quotedForMessage) is empty",

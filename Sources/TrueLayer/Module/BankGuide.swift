@@ -96,7 +96,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
   /// Returns the members of the file that `--form-file` names; none without it.
   private static func filed(_ invocation: Invocation) throws(Fault) -> [String: String] {
     guard let path = invocation[Keys.formFile] else { return [:] }
-    var bytes = try invocation.readOwn(path, "--form-file") ?? []
+    var bytes = try invocation.readOwn(path, "--form-file")
     defer { bytes.wipe() }
     guard let object = JSONReader.read(bytes, duplicates: .refusedStrictly)?.object else {
       throw .badFile(

@@ -345,14 +345,12 @@ enum Consent: String, CaseIterable, Sendable {
 }
 
 extension Invocation {
-  /// Returns the content of a file that only its owner can read, or of standard input for `-`.
-  ///
-  /// Nil if standard input has more than 64 KiB.
-  func readOwn(_ path: String, _ option: String) throws(Fault) -> [UInt8]? {
+  /// Returns the text of a file that only its owner can read, or of standard input for `-`: at most 64 KiB.
+  func readOwn(_ path: String, _ option: String) throws(Fault) -> [UInt8] {
     guard path == "-" else {
       return try Environment.read(path, named: option, rule: .ownersAlone, limit: 65_536)
     }
-    return Console.readAll(0, limit: 65_536)
+    return try Environment.readAll(0, path, named: option, limit: 65_536)
   }
 }
 
@@ -396,9 +394,7 @@ extension ProviderSettings {
       return try credential("resource_token")
     }
     let option = "--resource-token-file"
-    guard var bytes = try invocation.readOwn(path, option) else {
-      throw .badValue(option, path, hint: "at most 64 KiB on standard input")
-    }
+    var bytes = try invocation.readOwn(path, option)
     return try Settings.secret(&bytes, path, option)
   }
 

@@ -323,7 +323,7 @@ struct AdapterRun {
     let other = {
       _ = try? engine.preview(order)
       _ = TrueLayerModule().explanations.count
-      _ = AccountNumbers.isIBAN(feed.take { String(decoding: $0.chunk(40), as: UTF8.self) })
+      _ = IBAN.isValid(feed.take { String(decoding: $0.chunk(40), as: UTF8.self) })
       for order in [nil, .placed(order), .capture(nil)] as [Order?] {
         try? engine.provider.checkReady(for: order, of: nil)
       }
