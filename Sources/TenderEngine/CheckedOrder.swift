@@ -45,7 +45,7 @@ package struct CheckedOrder: Sendable {
   /// anyway.
   package let lack: Fault?
   /// The largest amounts that move without a typed confirmation; none once it was typed.
-  private(set) var maxAmounts: [Currency: Int]
+  package private(set) var maxAmounts: [Currency: Int]
   /// Whether the process that works on the payment was asked to stop.
   var isUnderWay = false
   /// The operation of an order that begins a payment, once `execute` has made it.

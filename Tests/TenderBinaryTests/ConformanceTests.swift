@@ -10,8 +10,7 @@ import Testing
   private static func compare(_ provider: String, _ words: [String]) throws -> Binary.Result {
     let home = try Binary()
     defer { home.remove() }
-    let file = home.home.appending(path: "env").path
-    let process = try home.start(["simulator", "serve", "--json", "--env-file", file] + words)
+    let process = try home.start(["simulator", "serve", "--json"] + words)
     defer {
       process.0.terminate()
       process.0.waitUntilExit()

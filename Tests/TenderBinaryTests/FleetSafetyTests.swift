@@ -192,7 +192,7 @@ struct FleetSafetyTests {
         #expect(run.status == 0, "\(run.errors)")
         #expect(!(run.output + run.errors).contains("p4ss"), "\(run.output)")
       }
-      #expect(try machine.run("config", "show", "--json").output.contains("***"))
+      #expect(try machine.run("config", "show", "--json").output.contains("[redacted]"))
       use(address.replacing(name, with: "nowhere"))
       let refused = try machine.run("journal", "list", "--json")
       #expect(refused.status == 16)

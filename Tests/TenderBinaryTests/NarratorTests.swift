@@ -59,7 +59,7 @@ import Testing
       #expect(try binary.run(line: "cancel D --amount 3 --refund-reference p").status == 0)
       let part = try binary.run(line: "find D").record.text("says")
       #expect(part == "9.00 USD pending, 3.00 USD voided (6.00 USD left)")
-      #expect(try binary.run(line: "cancel D").status == 0)
+      #expect(try binary.run(line: "refund D --rest").status == 0)
       let whole = try binary.run(line: "find D").record.text("says") ?? ""
       #expect(whole.contains("voided") && !whole.contains("refunded"), "\(whole)")
     }

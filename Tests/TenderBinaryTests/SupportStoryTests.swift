@@ -40,13 +40,12 @@ import Testing
     binary.variables["COLUMNS"] = "80"
     let list = try Self.run(binary, "journal list -o table")
     let lines = list.output.split(separator: "\n").map(String.init)
-    #expect(lines[0].hasPrefix("REFERENCE  STATUS              AMOUNT     ID"), "\(list.output)")
+    #expect(lines[0] == "REFERENCE  STATUS              AMOUNT     REFUNDED AMOUNT  LAST FOUR")
     #expect(lines[1].hasPrefix("S1         partially_refunded  50.00 GBP  "))
     #expect(lines.count == 2)
     #expect(
       list.errors
-        == "tender: no room for env, last_four, refunded_amount, provider, created_at; "
-        + "--fields chooses columns\n"
+        == "tender: no room for env, id, provider, created_at; --fields chooses columns\n"
     )
     binary.variables["COLUMNS"] = "200"
     #expect(try Self.run(binary, "journal list -o table").errors == "")
@@ -64,7 +63,7 @@ import Testing
     #expect(try Self.run(binary, "journal import \(export.path) --json").status == 0)
     binary.variables["COLUMNS"] = "100"
     let output = try Self.run(binary, "journal list -o table").output
-    #expect(output.contains("  sandbox  ") && output.contains("  simulator  "), "\(output)")
+    #expect(output.contains("  sandbox") && output.contains("  simulator"), "\(output)")
   }
 
   @Test func `a refund without a key is not sent again while it can still appear`() throws {

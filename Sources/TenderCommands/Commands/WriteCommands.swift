@@ -320,6 +320,7 @@ struct WriteCommands: CommandWork {
 
   /// Asks about an amount above `max_amount`, before any other question. A replay is not asked about.
   private func approveAmount(_ order: inout CheckedOrder, _ engine: Engine) throws(Fault) {
+    guard !order.maxAmounts.isEmpty else { return }
     do throws(Fault) {
       _ = try engine.plan(order)
     } catch {
