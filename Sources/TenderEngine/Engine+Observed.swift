@@ -233,7 +233,7 @@ private struct Fold {
     for refund in outcome.refunds where listed.insert(refund.id).inserted {
       if let own = byID[refund.id] {
         if let amount = refund.amount, amount != own.effectiveAmount, own.source != nil,
-          own.state.name == .succeeded
+          own.state.mayHaveMoney
         {
           // Only looks know it, and this one has another amount.
           try payment.move(own.sequence, .observe, to: .returned, at: now) { $0.id = nil }

@@ -97,6 +97,24 @@ import Testing
     #expect(try till.transact(500, "B", looksFirst: true) == "11 blind")
   }
 
+  /// One answer had another amount for the entry of a lost refund. A later one has the right amount.
+  @Test(arguments: [Operation.State.processing, .succeeded])
+  func `a lost refund is found behind an entry that had another amount`(
+    _ state: Operation.State
+  ) throws {
+    let till = Till(Scripted(.keyless, .answer(.succeeded), .lost))
+    till.provider.recovers(by: .byHand(canResend: true))
+    #expect(try till.transact() == "succeeded")
+    #expect(try till.refund(400).hasPrefix("9 "))
+    for amount in [900, 400] {
+      var look = Self.seen(.succeeded)
+      look.refunds = [.init(id: "R1", state: state, amount: amount, result: [:], isVoid: false)]
+      till.provider.shows(look)
+      #expect(try till.refund(400).hasPrefix("9 ") == (amount == 900))
+    }
+    #expect(try till.payment()?.state.leftToRefund == 600)
+  }
+
   /// An entry of a list that is there twice is one refund.
   @Test func `a repeated entry is one refund`() throws {
     let till = Till(Scripted(.keyless, .answer(.succeeded)))
