@@ -136,7 +136,10 @@ enum Transactions {
       else { throw .unreadable("a payment without its status, amount or currency") }
     }
     guard isPayment(found.now), ![.declined, .cancelled].contains(status(found.now)) else { return }
-    _ = try refunded(found.now)
+    // Such a sum is about another payment, or about another amount of it.
+    guard let whole = gross(found.now), try refunded(found.now) <= whole else {
+      throw .unreadable("a payment with more refunded than its amount")
+    }
   }
 
   private static func brand(_ method: JSON?) -> JSON {

@@ -269,7 +269,14 @@ extension Fault {
         ? unknownWord(first, operands.dropFirst().first, catalogue)
         : unknownCommand(first, catalogue)
     }
-    let options = (command?.options ?? catalogue.options).filter(\.isProposed)
+    // A command that changes a payment moves all that is left without a value. So a word that may have limited it
+    // leads to no option without one.
+    let isChange = if case .changes? = command?.work { true } else { false }
+    let options = (command?.options ?? catalogue.options).filter { option in
+      guard option.isProposed else { return false }
+      if case .required = option.value { return true }
+      return !isChange
+    }
     let names = options.map { "--" + $0.name }
     let page = "see: tender help" + (command.map { " " + $0.name } ?? "")
     let nearest = Suggestion.nearest(to: typed, among: names).map { "did you mean \($0)? " } ?? ""

@@ -30,9 +30,10 @@ extension Decision {
   /// was allowed before.
   func within(_ most: [Currency: Int], of payment: Payment?, _ order: Order) -> Decision {
     guard case .run(let draft) = self, let amount = draft.amount,
-      let currency = payment?.currency ?? order.placed?.currency,
+      let currency = order.placed?.currency ?? payment?.currency,
       let most = most[currency], amount > most,
-      draft.takesMoney || draft.isReversal && payment?.state.isCaptured == true
+      draft.takesMoney
+        || draft.isReversal && payment?.upTo(draft.parent ?? 0).state.isCaptured == true
     else { return self }
     return .refuse(.aboveLimit(Money(minorUnits: amount, currency: currency), most))
   }

@@ -83,7 +83,8 @@ extension Payment {
     for person in people {
       for name in ["email", "phone", "name", "id"] {
         guard let text = person.text(name) else { continue }
-        found.insert("\(name) \(PhoneNumber(text)?.end ?? text.folded)")
+        let phone = name == "phone" ? PhoneNumber(text)?.end : nil
+        found.insert("\(name) \(phone ?? text.folded)")
       }
       if let first = person.text("first_name"), let last = person.text("last_name") {
         found.insert("name \(first) \(last)".folded)

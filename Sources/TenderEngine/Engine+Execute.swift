@@ -84,7 +84,7 @@ extension Engine {
       // Nothing can be refunded: the amount is not the reason.
       if isTooMuch { return error.kind == refusal.kind ? error : refusal }
       var fault = refusal
-      fault.next = payment.next(.look)
+      fault.next = error.next.isEmpty ? payment.next(traits.canLookUp ? .look : .show) : error.next
       return fault
     }
   }

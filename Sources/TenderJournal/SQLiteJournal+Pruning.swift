@@ -6,6 +6,8 @@ extension SQLiteJournal {
   /// Payments are deleted in slices: other processes write in between, and a killed run leaves whole
   /// payments.
   package func prune(_ filter: PaymentFilter) throws(Fault) -> Int {
+    // Without a time, no payment is unneeded.
+    guard filter.unneededBefore != nil else { return 0 }
     let rows = try rows(Self.search(filter).statement).compactMap(\.[0].integer)
     guard !rows.isEmpty else { return 0 }
     // The log of a slice is longer than that of a command, and each copy into the file waits for the disk.

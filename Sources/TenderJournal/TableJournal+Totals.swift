@@ -64,7 +64,7 @@ extension TableJournal {
       "coalesce(a.captured, 0) + \(earlier(charges)) + \(beside(surplus))",
       """
       \(earlier(returns)) + \(beside(givenBack)) + coalesce(a.refunded, 0) + coalesce(a.returned, 0)
-      + CASE WHEN a.captured > a.refunded AND (a.status = 'cancelled' OR a.returned = 0 AND \(lost))
+      + CASE WHEN a.captured > a.refunded AND (a.status = 'cancelled' OR coalesce(a.returned, 0) = 0 AND \(lost))
       THEN a.captured - a.refunded ELSE 0 END
       """,
       "coalesce(a.refunding, 0)", "coalesce(a.is_unknown, 0)",

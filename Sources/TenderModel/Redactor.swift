@@ -99,8 +99,9 @@ package final class Redactor: Sendable {
     guard bytes.count >= Fingerprints.window || foreign && known.secrets.hasWords else {
       return text
     }
-    let hidden = hidden(in: bytes, foreign, known.secrets)
+    var hidden = hidden(in: bytes, foreign, known.secrets)
     if hidden.isEmpty || known.exempt.contains(text) { return text }
+    hidden.removeAll { Self.isExempt($0, in: bytes, known.exempt) }
     var shown: [UInt8] = []
     var index = 0
     for range in hidden.sorted(by: { $0.lowerBound < $1.lowerBound }) {
@@ -109,6 +110,17 @@ package final class Redactor: Sendable {
       index = max(index, range.upperBound)
     }
     return String(decoding: shown + bytes[index...], as: UTF8.self)
+  }
+
+  /// Returns whether a range is a part of an allowed id, which stands in a longer text.
+  private static func isExempt(_ range: Range<Int>, in bytes: [UInt8], _ ids: Set<String>) -> Bool {
+    ids.contains { id in
+      let count = id.utf8.count
+      let first = max(0, range.upperBound - count)
+      let last = min(range.lowerBound, bytes.count - count)
+      return first <= last
+        && (first...last).contains { bytes[$0..<$0 + count].elementsEqual(id.utf8) }
+    }
   }
 
   /// Returns the value with every text redacted, names included.

@@ -391,6 +391,30 @@ import Testing
     #expect(try world.books().left == 600)
   }
 
+  /// More went back than was paid: nobody knows what is left.
+  @Test(arguments: [1001, 2000])
+  func `a refunded sum above the payment stops a refund`(_ sum: Int) throws {
+    let world = try World()
+    _ = try paid(world)
+    for amount in [nil, 300] {
+      let fault = #expect(throws: Fault.self) {
+        try refund(world, amount) { inner in
+          Altered(inner) { _, response in
+            response.alterTransactions { items in
+              items.compactMap(\.object).map { row in
+                var row = row
+                row["refunded_amount"] = .integer(sum)
+                return JSON.object(row)
+              }
+            }
+          }
+        }
+      }
+      #expect(fault?.exitStatus == 11)
+    }
+    #expect(try world.books().left == 1000)
+  }
+
   /// A reversal in another currency is about other money.
   @Test(arguments: ["EUR", "USD"])
   func `a reversal explains a lost refund of its own currency`(_ currency: String) throws {

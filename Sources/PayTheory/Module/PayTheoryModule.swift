@@ -279,8 +279,8 @@ package struct PayTheoryModule: ProviderModule {
       )
     }
     let name = try invocation.value(Keys.refundReference)
-    guard change == .refund || amount != nil || name != nil else { return .cancel() }
-    return .refund(RefundRequest(amount: amount, name: name, reason: invocation[Keys.reason]))
+    let request = RefundRequest(amount: amount, name: name, reason: invocation[Keys.reason])
+    return change == .refund || amount != nil ? .refund(request) : .cancel(request)
   }
 
   package func checks(_ session: any Session, _ env: Env) -> [Check] {

@@ -179,7 +179,14 @@ package struct BatchLine: Sendable {
   /// Checks that a line that changes a payment does not leave its amount empty: without one, all that is left moves.
   private static func checkAmount(of line: JSONObject, _ command: Command) throws(Fault) {
     let given = amounts.compactMap { line[$0] }
-    guard case .changes(let change) = command.work, !given.isEmpty, line["rest"] != true,
+    guard case .changes(let change) = command.work else { return }
+    if let rest = line["rest"], rest != true {
+      throw .badLine(
+        "has a \"rest\" that is not true",
+        hint: "write true for all that is left, or the amount"
+      )
+    }
+    guard !given.isEmpty, line["rest"] != true,
       given.allSatisfy({ $0 == .null || $0.text?.isBlank == true })
     else { return }
     throw .badLine(

@@ -127,7 +127,7 @@ struct BatchTable: Sendable {
       guard let member = column.member else { continue }
       guard !cell.isEmpty else {
         // Without an amount, all that is left moves. Only a table without the column means that.
-        if BatchLine.amounts.contains(member) { line[member] = .null }
+        if (BatchLine.amounts + ["rest"]).contains(member) { line[member] = .null }
         continue
       }
       var value = JSON.string(cell)

@@ -155,10 +155,18 @@ extension JournalCommands {
     let time = Verdict.text(ofSeconds: span / 1000)
     let alike =
       "alike are the same amount, and the same last four digits, name, e-mail, phone or payer id"
+    // A payment that the other filters leave out can be the second one.
+    let filters: [any OptionKey] = [
+      Keys.amount, Keys.since, Keys.until, Keys.status, Keys.lastFour, Keys.customer, Keys.metadata,
+      Keys.traceID, Keys.failure, Keys.by,
+    ]
+    let isNarrow = !invocation.given(among: filters).isEmpty || !invocation.operands.isEmpty
     if groups == 0 {
       output.tell(
-        "no two alike within \(time) of each other in \(place); for a longer time: --duplicates=24h; "
-          + alike
+        "no two alike within \(time) of each other in \(place)"
+          + (isNarrow
+            ? ", among those that match the other filters; leave them out to compare all" : "")
+          + "; for a longer time: --duplicates=24h; " + alike
       )
     } else {
       let word = groups == 1 ? "group" : "groups"

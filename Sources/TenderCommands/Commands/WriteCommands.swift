@@ -55,7 +55,7 @@ extension Action {
     while the payment is pending, by a refund afterwards. The record says which. A refund made
     elsewhere or a dispute stops it, as it stops tender refund.
 
-    A refund cannot be stopped. Where the payment has one, cancel without --amount sends nothing and
+    A refund cannot be stopped. Where a part was refunded, cancel without --amount sends nothing and
     exits 6 (refund_not_stopped): tender refund REF --rest refunds the rest.
     $ tender cancel A2 # void or reverse the payment A2
     $ tender cancel A2 --fields status,result.reversal --json # only what was done

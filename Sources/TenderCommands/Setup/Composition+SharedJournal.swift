@@ -85,9 +85,6 @@ extension Composition {
       limit: 4096,
       isText: false
     )
-    // A key of random bytes stays as it is, whatever they are.
-    let text = InputText.decoded(bytes)
-    if text.allSatisfy({ $0 < 0x80 }) { bytes = text }
     guard let key = JournalKey(consuming: &bytes) else {
       throw .usage(
         "bad_credential",

@@ -141,6 +141,8 @@ extension SharedJournal {
   private static let slice = 200
 
   package func prune(_ filter: PaymentFilter) throws(Fault) -> Int {
+    // Without a time, no payment is unneeded.
+    guard filter.unneededBefore != nil else { return 0 }
     let columns = Columns([
       ("row", .number), ("env", .text), ("provider", .text), ("reference", .text),
     ])
@@ -177,7 +179,7 @@ extension SharedJournal {
         SELECT r.* FROM json_to_recordset(\(json: rows)) r (row bigint, print text)
       ), gone AS (
         DELETE FROM tender.payment a USING going g, named n
-        WHERE g.row = a.row AND n.row = a.row
+        WHERE g.row = a.row AND n.row = a.row AND a.updated < \(filter.unneededBefore ?? 0)
         RETURNING a.row, a.reference, a.provider, a.env, n.print
       ), prints AS (
         INSERT INTO tender.pruned (print) SELECT print FROM gone WHERE print IS NOT NULL

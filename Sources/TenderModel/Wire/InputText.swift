@@ -4,6 +4,10 @@
 package struct InputText {
   private enum Form { case utf8, utf16Little, utf16Big }
 
+  private static let marks: [(mark: [UInt8], form: Form)] = [
+    ([0xef, 0xbb, 0xbf], .utf8), ([0xff, 0xfe], .utf16Little), ([0xfe, 0xff], .utf16Big),
+  ]
+
   /// Nil until the first bytes have shown it.
   private var form: Form?
   /// Bytes of a character or a mark that is not complete yet.
@@ -13,6 +17,8 @@ package struct InputText {
 
   /// Returns the whole text of a file.
   package static func decoded(_ bytes: [UInt8]) -> [UInt8] {
+    // A text without a mark is not copied: its caller wipes it.
+    guard marks.contains(where: { bytes.starts(with: $0.mark) }) else { return bytes }
     var text = InputText()
     return text.take(bytes) + text.end()
   }
@@ -22,14 +28,11 @@ package struct InputText {
     if form == .utf8 { return bytes }
     rest += bytes
     guard form == nil else { return takeUnits() }
-    let marks: [(mark: [UInt8], form: Form)] = [
-      ([0xef, 0xbb, 0xbf], .utf8), ([0xff, 0xfe], .utf16Little), ([0xfe, 0xff], .utf16Big),
-    ]
-    if let found = marks.first(where: { rest.starts(with: $0.mark) }) {
+    if let found = Self.marks.first(where: { rest.starts(with: $0.mark) }) {
       form = found.form
       rest.removeFirst(found.mark.count)
     } else {
-      if marks.contains(where: { $0.mark.starts(with: rest) }) { return [] }
+      if Self.marks.contains(where: { $0.mark.starts(with: rest) }) { return [] }
       form = .utf8
     }
     return form == .utf8 ? end() : takeUnits()
