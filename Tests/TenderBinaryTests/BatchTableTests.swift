@@ -174,6 +174,21 @@ import Testing
       #expect(messages(listed).count == 18)
       for said in messages(listed) { #expect(said.contains("has an empty amount"), "\(said)") }
     }
+    // A word for the rest that is not true is no word for it.
+    for check in [["--check"], []] {
+      let table = try batch(
+        "command,reference,rest\nrefund,A,false\nrefund,A,\ncancel,B,\n",
+        binary,
+        check.first ?? "--ordered"
+      )
+      let lines = ["false", "null"].map { #"{"command":"refund","reference":"A","rest":\#($0)}"# }
+      let listed = try binary.run(["batch", try Works.write(lines, binary), "--json"] + check)
+      #expect((table.status, listed.status) == (14, 14))
+      #expect(messages(table).count == 3 && messages(listed).count == 2)
+      for said in messages(table) + messages(listed) {
+        #expect(said.contains("\"rest\" that is not true"), "\(said)")
+      }
+    }
     // All that is left is moved where a line says so, or has no such column.
     let rest = try Works.write(
       [#"{"command":"refund","reference":"A","amount":null,"rest":true}"#],

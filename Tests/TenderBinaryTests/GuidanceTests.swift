@@ -55,6 +55,33 @@ import Testing
     )
   }
 
+  /// A name alone does not make a cancel a further refund.
+  @Test func `a cancel with a name stops no refund and refunds no rest`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    #expect(try binary.run(line: "\(Self.card) --reference A").status == 0)
+    #expect(try binary.run(line: "refund A --amount 1").status == 0)
+    for words in [
+      "cancel A", "cancel A --refund-reference z", "cancel A --yes --refund-reference z",
+    ] {
+      let cancel = try binary.run(line: words)
+      #expect(cancel.status == 6)
+      #expect(cancel.errorRecord["error"]?["code"] == "refund_not_stopped", "\(words)")
+    }
+    #expect(try binary.run(line: "journal show A").record["refunded_amount"] == 100)
+    // A mistyped word for a part leads to no option that moves all.
+    for word in ["half", "part", "al", "rst", "wiat", "yess", "amt", "some", "all"] {
+      for command in ["refund", "cancel", "confirm"] {
+        let typo = try binary.run(line: "\(command) A --\(word) 1")
+        #expect(typo.status == 2)
+        for option in ["--wait", "--rest", "--yes", "--dry-run", "--events"] {
+          let hint = typo.errorRecord["error"]?["hint"]?.text ?? ""
+          #expect(!hint.contains("did you mean \(option)"), "\(command) \(word): \(hint)")
+        }
+      }
+    }
+  }
+
   /// Pay Theory has nothing of a hold before its capture, which is the first charge.
   @Test func `a hold of two journals is charged once`() throws {
     let shop = try Shop()

@@ -20,6 +20,14 @@ import Testing
       #expect(errors.contains("within 10 min"), "\(errors)")
       #expect(errors.contains("--duplicates=24h"), "\(errors)")
     }
+    // A payment that another filter leaves out can be the second one.
+    for (filter, isNarrow) in [
+      ([], false), (["--customer", "a@"], true), (["--amount", "8"], true),
+    ] {
+      let errors = try binary.run(["find", "--duplicates"] + filter + ["-o", "table"]).errors
+        .split { $0 == "\n" || $0 == " " }.joined(separator: " ")
+      #expect(errors.contains("match the other filters") == isNarrow, "\(errors)")
+    }
     let help = try help(binary, "find")
     #expect(help.contains("The same payer with other fields is not found"), "\(help)")
   }

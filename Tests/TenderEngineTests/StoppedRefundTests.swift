@@ -84,6 +84,31 @@ import Testing
 
 /// The largest amount that moves without a typed confirmation.
 @Suite struct AmountLimitTests {
+  /// The limit is that of the currency that is ordered, not that of an attempt that ended.
+  @Test func `another attempt is limited in its own currency`() throws {
+    let till = Till(Scripted(.keyless, .answer(.declined), .answer(.succeeded)))
+    let (pounds, dollars) = (
+      try #require(Currency(code: "GBP")), try #require(Currency(code: "USD"))
+    )
+    let reference = try Reference("A")
+    var said: [String] = []
+    for currency in [pounds, dollars] {
+      let amount = Money(minorUnits: 1000, currency: currency)
+      do throws(Fault) {
+        let checked = try till.engine.checked(
+          .placed(TestOrder(reference: reference, amount: amount)),
+          on: nil,
+          handle: "",
+          Engine.Options(newAttempt: !said.isEmpty, maxAmounts: [dollars: 999])
+        )
+        said.append(try till.engine.execute(checked).status.rawValue)
+      } catch {
+        said.append("\(error.exitStatus) \(error.code)")
+      }
+    }
+    #expect(said == ["declined", "17 amount_not_confirmed"])
+  }
+
   private func order() throws -> Order {
     let dollars = try #require(Currency(code: "USD"))
     let amount = Money(minorUnits: 1000, currency: dollars)
