@@ -22,13 +22,6 @@ package struct PayTheoryContext: Sendable {
     (self.configuration, self.http, self.sockets) = (configuration, http, sockets)
     (self.clock, self.randomness, self.redactor) = (clock, randomness, redactor)
   }
-
-  /// The API key's account and its addresses, as one text.
-  var account: String {
-    [configuration.tokenURL, configuration.socketURL, configuration.key.text].joined(
-      separator: "\n"
-    )
-  }
 }
 
 /// The adapter's settings: credentials, addresses, choices.

@@ -112,7 +112,7 @@ extension Decision {
     }
     if operation.isAttempt, traits.looksByReference, case .byHand = lost.recovery {
       guard let seen = evidence.reference else { return .ask(.reference) }
-      // It is not this charge, and can be what became of it.
+      // The found payment may be the result of this charge. Nothing proves it.
       if let found = seen.found, ![.declined, .failed, .expired].contains(found.status) {
         let why =
           "\(payment.provider.text) has \(found.id ?? "another payment")"

@@ -384,11 +384,12 @@ extension Payment {
     }
   }
 
-  /// The active refunds of an amount, behind which a further one needs a name.
+  /// The active refunds of an amount without a name, behind which a further one needs a name. A person who names
+  /// refunds tells a repetition from a further one.
   package var refundsByAmount: [Operation] {
     reversals.filter { refund in
-      refund.isAlive && !refund.isRest && refund.source == nil && refund.link == nil
-        && refund.state != .prepared
+      refund.isAlive && refund.name == nil && !refund.isRest && refund.source == nil
+        && refund.link == nil && refund.state != .prepared
     }
   }
 

@@ -7,7 +7,8 @@ package struct Dialect: Sendable {
   /// The types of columns.
   let number: String
   let text: String
-  /// The operator of patterns, its wildcard for any characters, its special characters, and what makes one plain.
+  /// The operator of patterns, its wildcard for any characters, its special characters, and the
+  /// text around one that then matches only itself.
   let like: String
   let wildcard: String
   let special: String

@@ -20,7 +20,7 @@ package struct Stored {
   var writtenAt: Int?
 
   subscript(sequence: Int) -> Operation? {
-    // Nearly always, they are all there.
+    // Most payments have the sequences 1, 2, 3 without a gap.
     if operations.indices.contains(sequence - 1), operations[sequence - 1].sequence == sequence {
       return operations[sequence - 1]
     }
@@ -45,7 +45,8 @@ package struct Stored {
   }
 }
 
-/// Selects payments `a` with their operations: one row of results for each operation. So it is one moment.
+/// Selects payments `a` with their operations: one row of results for each operation. One
+/// statement reads one state of the database.
 struct Selection: Sendable {
   typealias Column = (name: String, kind: Columns.Kind, sql: String)
 

@@ -6,8 +6,8 @@ package import TenderModel
 /// It has every test that the database can decide, so that few payments remain for `PaymentFilter.lets`.
 struct Search {
   let statement: Statement
-  /// Whether an index has the results in the order of time. Others are sorted by their numbers alone, because whole
-  /// rows would need much memory.
+  /// Whether an index has the results in the order of time. Other results are sorted by their
+  /// numbers alone, because whole rows would need much memory.
   let isSorted: Bool
 
   init(_ parts: [Statement], isSorted: Bool = false) {
@@ -49,7 +49,7 @@ extension TableJournal {
     guard filter.isOpen || !filter.statuses.isEmpty else {
       return Search([payments("", filter)], isSorted: true)
     }
-    // The index of statuses has some, and the term of open payments the others.
+    // The index has payments with settled statuses. A term has all open payments.
     var settled = filter
     (settled.statuses, settled.isOpen) = (filter.statuses.filter(StoredTables.isIndexed), false)
     let isOpenToo = filter.isOpen || settled.statuses.count < filter.statuses.count

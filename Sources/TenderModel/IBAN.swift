@@ -17,8 +17,7 @@ package enum IBAN {
       else { return false }
       rest = rest.dropFirst(part.count)
     }
-    let isWhole = rest.isEmpty
-    return isWhole
+    return rest.isEmpty
       && bytes.prefix(4).reduce(bytes.dropFirst(4).reduce(0, remainder), remainder) == 1
   }
 

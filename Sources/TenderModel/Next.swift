@@ -72,7 +72,7 @@ package struct Next: Sendable, Hashable {
     return parts.isEmpty ? nil : parts.joined(separator: "; ")
   }
 
-  /// Looks what a journal lacks.
+  /// The step that shows what a journal lacks.
   package static let verify = Next(.verify, of: nil, to: "see what is wrong", "journal verify")
 
   /// Accepts a journal that lacks entries, once the missing ones were looked up.

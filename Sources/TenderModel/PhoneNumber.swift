@@ -33,8 +33,8 @@ package struct PhoneNumber {
     return Self.isCountry(code) || code.hasSuffix("0") && Self.isCountry(code.dropLast())
   }
 
-  /// Returns whether digits are a country's code, by its length: North America and Russia have one digit, and of the
-  /// others these have two.
+  /// Returns whether digits have the length of a country's code. The list has the codes of two digits; North America
+  /// and Russia have one digit.
   private static func isCountry(_ code: Substring) -> Bool {
     let two = """
       20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 \

@@ -159,8 +159,8 @@ struct Advices {
     let reason = SalePreparation(progress.operation.preparation?.plain)?.advice?.reason
     let what =
       reason == nil || reason == "TIMO"
-      ? "the answer was lost, and what it may have authorised was undone"
-      : "the sale could not be finished, and what had been authorised was undone"
+      ? "the answer was lost, and what it may have authorized was undone"
+      : "the sale could not be finished, and what had been authorized was undone"
     let error =
       fault.result?.text("error").flatMap(ToroError.init(rawValue:)) ?? .transactionAborted
     var result = error.result(fault.result?.text("reason"))
@@ -255,7 +255,7 @@ extension Fault {
       .unknown,
       effect: .unknown,
       code: "outcome_unknown",
-      "the sale may have been authorised, and could not be undone: \(why)",
+      "the sale may have been authorized, and could not be undone: \(why)",
       result: result
     )
   }

@@ -64,6 +64,19 @@ import Testing
     #expect(till.provider.heard() == ["look up", "send refund 1 1000"])
   }
 
+  /// Named refunds need no confirmation, and the first without a name is told from its repetition.
+  @Test(arguments: [1, 2, 3])
+  func `has one refund without a name behind named ones`(_ named: Int) throws {
+    let till = try Self.paid()
+    for number in 1...named {
+      for _ in 0..<2 { _ = try till.refund(100, name: "item-\(number)") }
+    }
+    #expect(try till.refund(100) == "partially_refunded, refund \(named + 1): succeeded")
+    #expect(try till.refund(100) == "partially_refunded, replayed, refund \(named + 1): succeeded")
+    #expect(try till.refund(50) == "6 refund_needs_name")
+    #expect(try left(till)[0] == 100 * (named + 1))
+  }
+
   @Test func `has one refund by amount without a name`() throws {
     let till = try Self.paid()
     #expect(try till.refund(300) == "partially_refunded, refund 1: succeeded")
