@@ -10,7 +10,7 @@ extension SQLiteJournal {
   static let selection = Selection("", preparation: "x.row = o.row")
 
   /// Selects one payment. The statement is compiled once.
-  private static let one = selection.from("payment").sql + " WHERE a.row = $1::bigint"
+  private static let one = selection.from("payment").sql + " WHERE a.row = ?"
 
   package func each(
     _ statement: Statement,

@@ -3,48 +3,46 @@ package import TenderModel
 package import TenderSystem
 
 /// An SQL statement with its parameters. Interpolated values are bound, and never become part of its text.
-///
-/// A parameter is `$1::bigint`. PostgreSQL reads a number and a type, and SQLite the name of a parameter.
 package struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol {
-  private enum Part {
-    case text(String)
-    /// A value, with PostgreSQL's name of its type.
-    case value(Database.Value, String)
+  /// The text as SQLite reads it, with `?` for each parameter and nowhere else.
+  private(set) var sql = ""
+  private(set) var values: [Database.Value] = []
+  /// PostgreSQL's names of the values' types.
+  private var types: [StaticString] = []
+
+  package init(literalCapacity: Int = 0, interpolationCount: Int = 0) {
+    sql.reserveCapacity(literalCapacity + 16 * interpolationCount)
   }
 
-  private var parts: [Part] = []
-
-  package init(literalCapacity: Int = 0, interpolationCount: Int = 0) {}
-
-  package init(stringLiteral text: String) { appendLiteral(text) }
+  package init(stringLiteral text: String) { sql = text }
 
   package init(stringInterpolation statement: Statement) { self = statement }
 
-  var sql: String {
-    var sql = ""
-    var count = 0
-    for part in parts {
-      switch part {
-      case .text(let text): sql += text
-      case .value(_, let type):
-        count += 1
-        sql += "$\(count)::" + type
-      }
+  /// The text as PostgreSQL reads it, with the number and the type of each parameter.
+  var numbered: String {
+    let parts = sql.utf8.split(separator: UInt8(ascii: "?"), omittingEmptySubsequences: false)
+    var numbered = String(parts.first.map(Substring.init) ?? "")
+    for (index, part) in parts.dropFirst().enumerated() {
+      numbered += "$\(index + 1)::\(types[index])\(Substring(part))"
     }
-    return sql
+    return numbered
   }
 
-  var values: [Database.Value] {
-    parts.compactMap { if case .value(let value, _) = $0 { value } else { nil } }
+  static func += (one: inout Statement, other: Statement) {
+    one.sql += other.sql
+    one.values += other.values
+    one.types += other.types
   }
 
-  static func += (one: inout Statement, other: Statement) { one.parts += other.parts }
+  package mutating func appendLiteral(_ text: String) { sql += text }
 
-  package mutating func appendLiteral(_ text: String) {
-    if !text.isEmpty { parts.append(.text(text)) }
+  var isEmpty: Bool { sql.isEmpty }
+
+  private mutating func bind(_ value: Database.Value, _ type: StaticString) {
+    sql += "?"
+    values.append(value)
+    types.append(type)
   }
-
-  var isEmpty: Bool { parts.isEmpty }
 
   /// Adds SQL text of this program unchanged.
   package mutating func appendInterpolation(sql text: some CustomStringConvertible) {
@@ -54,15 +52,15 @@ package struct Statement: ExpressibleByStringInterpolation, StringInterpolationP
   package mutating func appendInterpolation(_ other: Statement) { self += other }
 
   package mutating func appendInterpolation(_ text: String) {
-    parts.append(.value(.text(text), "text"))
+    bind(.text(text), "text")
   }
 
   package mutating func appendInterpolation(_ number: Int) {
-    parts.append(.value(.integer(number), "bigint"))
+    bind(.integer(number), "bigint")
   }
 
   package mutating func appendInterpolation(_ value: Database.Value, _ kind: Columns.Kind) {
-    parts.append(.value(value, kind == .number ? "bigint" : "text"))
+    bind(value, kind == .number ? "bigint" : "text")
   }
 
   /// Adds the values of a row as an SQL list.
@@ -88,7 +86,7 @@ package struct Statement: ExpressibleByStringInterpolation, StringInterpolationP
 
   /// Adds JSON, such as rows by the names of their columns.
   package mutating func appendInterpolation(json: [JSON]) {
-    parts.append(.value(.text(JSONWriter.text(.array(json))), "json"))
+    bind(.text(JSONWriter.text(.array(json))), "json")
   }
 
   /// Adds the test that a row of a table, by its alias, has a payment's key.

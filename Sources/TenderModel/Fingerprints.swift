@@ -9,18 +9,27 @@ struct Fingerprints: Sendable {
   static let window = 6
 
   private struct Print: Sendable, Equatable {
+    /// The number of bytes that the fingerprint is of.
     var count = 0
     /// The first bytes, which the sieve looks at.
     var first: UInt32 = 0
     /// The fingerprint of the first bytes of a window, which finds candidates.
     var key: UInt64 = 0
     var value: UInt64 = 0
+    /// The number of bytes of the whole form, which can be more.
+    var length = 0
 
-    mutating func add(_ small: UInt64) {
-      value = Fingerprints.next(value, small)
-      count += 1
-      if count <= Fingerprints.sieved { first = first << 8 | UInt32(small) }
-      if count == Fingerprints.window { key = value }
+    init(of bytes: some Sequence<UInt8>) {
+      let point = Fingerprints.point
+      for byte in bytes {
+        let small = Fingerprints.small(byte)
+        value = Fingerprints.next(value, small, at: point)
+        count += 1
+        guard count <= Fingerprints.window else { continue }
+        if count <= Fingerprints.sieved { first = first << 8 | UInt32(small) }
+        key = value
+      }
+      length = count
     }
   }
 
@@ -47,24 +56,25 @@ struct Fingerprints: Sendable {
 
   /// Adds the fingerprint of some bytes, which are not stored. Too few bytes are ignored.
   ///
-  /// Returns whether it is new.
+  /// `length` is that of the whole form, whose first bytes are enough to find it. Returns whether it is new.
   @discardableResult
-  mutating func insert(_ bytes: some Sequence<UInt8>) -> Bool {
-    let print = Self.print(of: bytes)
+  mutating func insert(_ bytes: some Sequence<UInt8>, beginningOf length: Int = 0) -> Bool {
+    var print = Print(of: bytes)
+    print.length = max(print.count, length)
     guard print.count >= Self.window, !known.contains(print) else { return false }
     let slot = slot(print.first)
     sieve[slot >> 6] |= 1 << UInt64(slot & 63)
-    known.insert(print, at: known.firstIndex { $0.count < print.count } ?? known.endIndex)
+    known.insert(print, at: known.firstIndex { $0.length < print.length } ?? known.endIndex)
     return true
   }
 
   /// Adds the fingerprint of bytes that count only as a whole word.
   mutating func insertWord(_ bytes: some Collection<UInt8>) {
-    if !bytes.isEmpty, !holdsWord(bytes) { words.append(Self.print(of: bytes)) }
+    if !bytes.isEmpty, !holdsWord(bytes) { words.append(Print(of: bytes)) }
   }
 
   func holdsWord(_ bytes: some Collection<UInt8>) -> Bool {
-    words.contains { $0.count == bytes.count } && words.contains(Self.print(of: bytes))
+    words.contains { $0.count == bytes.count } && words.contains(Print(of: bytes))
   }
 
   /// Returns the places of known secrets in a text. Some can overlap, but not those of one secret: its end
@@ -77,13 +87,13 @@ struct Fingerprints: Sendable {
       first = first << 8 | UInt32(Self.small(byte))
       let start = index - Self.sieved + 1
       guard mayBegin(with: first), start >= 0, start + Self.window <= bytes.count else { continue }
-      let key = Self.print(of: bytes[start..<(start + Self.window)]).value
+      let key = Print(of: bytes[start..<(start + Self.window)]).value
       let match = known.first { print in
         print.key == key && start + print.count <= bytes.count
-          && Self.print(of: bytes[start..<(start + print.count)]) == print
+          && Print(of: bytes[start..<(start + print.count)]).value == print.value
       }
       guard let match, match != last || start >= found.last?.upperBound ?? 0 else { continue }
-      found.append(start..<(start + match.count))
+      found.append(start..<min(start + match.length, bytes.count))
       last = match
     }
     return found
@@ -120,12 +130,6 @@ struct Fingerprints: Sendable {
   /// A hash of the first bytes: the place of a bit of the sieve.
   private func slot(_ first: UInt32) -> Int { Int((first &* Self.factor) >> 16) }
 
-  private static func print(of bytes: some Sequence<UInt8>) -> Print {
-    var print = Print()
-    for byte in bytes { print.add(small(byte)) }
-    return print
-  }
-
   /// Returns a byte without its case, and a character of either alphabet of base64 as that of one.
   private static func small(_ byte: UInt8) -> UInt64 {
     switch byte {
@@ -137,7 +141,7 @@ struct Fingerprints: Sendable {
   }
 
   /// Returns the fingerprint of one byte more.
-  private static func next(_ value: UInt64, _ byte: UInt64) -> UInt64 {
+  private static func next(_ value: UInt64, _ byte: UInt64, at point: UInt64) -> UInt64 {
     let product = value.multipliedFullWidth(by: point)
     // 2^61 equals 1 here, so the upper bits are added to the lower ones, twice. Nothing overflows 64 bits.
     let sum = (product.low & prime) &+ (product.high &<< 3 | product.low &>> 61) &+ byte

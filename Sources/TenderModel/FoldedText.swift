@@ -6,19 +6,22 @@ extension StringProtocol {
   /// `ø`, one sign for all apostrophes, one for all dashes, and one space for all white space.
   package var folded: String {
     let small = lowercased()
-    if small.utf8.allSatisfy({ $0 < 0x80 && $0 > 0x20 && $0 != UInt8(ascii: "`") }) { return small }
+    var last: UInt8 = 0
+    let isPlain = small.utf8.allSatisfy { byte in
+      defer { last = byte }
+      return 0x20..<0x7f ~= byte && byte != UInt8(ascii: "`") && !(byte == 0x20 && last == 0x20)
+    }
+    if isPlain { return small }
     var folded = "".unicodeScalars
     for scalar in small._nfd {
       let facts = scalar.properties
-      if let letters = FoldedLetters.all[scalar] {
+      if let letters = scalar.plainLetters {
         folded.append(contentsOf: letters.unicodeScalars)
       } else if facts.isWhitespace {
         if folded.last != " " { folded.append(" ") }
       } else if facts.generalCategory == .dashPunctuation {
         folded.append("-")
-      } else if facts.canonicalCombiningClass < FoldedLetters.firstAccent,
-        !facts.isDefaultIgnorableCodePoint
-      {
+      } else if facts.canonicalCombiningClass < .firstAccent, !facts.isDefaultIgnorableCodePoint {
         folded.append(scalar)
       }
     }
@@ -26,17 +29,31 @@ extension StringProtocol {
   }
 }
 
-private enum FoldedLetters {
+extension Unicode.CanonicalCombiningClass {
   /// Marks of lower classes change a letter of Indic scripts and Kana into another one (Unicode Standard, 4.3).
-  static let firstAccent = Unicode.CanonicalCombiningClass(rawValue: 10)
+  fileprivate static let firstAccent = Self(rawValue: 10)
+}
 
-  /// The letters that have no decomposition, and the apostrophes.
-  static let all: [Unicode.Scalar: String] = {
-    var all: [Unicode.Scalar: String] = [
-      "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h",
-      "ŧ": "t", "ŋ": "n", "ı": "i", "ĸ": "k", "ſ": "s", "ς": "σ",
-    ]
-    for apostrophe in "`´ʹʻʼʽʾʿ‘’‛′＇׳".unicodeScalars { all[apostrophe] = "'" }
-    return all
-  }()
+extension Unicode.Scalar {
+  /// The plain letters for a letter that has no decomposition, and the plain apostrophe for each other one.
+  fileprivate var plainLetters: String? {
+    switch self {
+    case "ß": "ss"
+    case "æ": "ae"
+    case "œ": "oe"
+    case "ø": "o"
+    case "ł": "l"
+    case "đ", "ð": "d"
+    case "þ": "th"
+    case "ħ": "h"
+    case "ŧ": "t"
+    case "ŋ": "n"
+    case "ı": "i"
+    case "ĸ": "k"
+    case "ſ": "s"
+    case "ς": "σ"
+    case "`", "´", "ʹ", "ʻ", "ʼ", "ʽ", "ʾ", "ʿ", "‘", "’", "‛", "′", "＇", "׳": "'"
+    default: nil
+    }
+  }
 }

@@ -9,6 +9,8 @@ package struct PhoneNumber {
 
   /// Reads a number of digits with the usual punctuation; nil for any other text.
   package init?(_ text: String) {
+    // Nearly every other text has a letter.
+    guard !text.utf8.contains(where: DigitRuns.isLetter) else { return nil }
     let text = text.folded.replacing("(0)", with: "")
     let digits = text.utf8.filter(DigitRuns.isDigit)
     guard text.utf8.allSatisfy({ DigitRuns.isDigit($0) || "+() .-/".utf8.contains($0) }) else {

@@ -8,7 +8,14 @@ extension Redactor {
     "proxy_authorization", "security_code", "cvv", "cvv2", "cvc", "cvc2",
   ]
 
-  private static let names = namesOfSecrets.map { $0.utf8.filter { !isDash($0) } }
+  /// The names by their last letter. Nearly every word before a sign ends with another one, or differs soon.
+  private static let names: [[[UInt8]]] = {
+    var names = [[[UInt8]]](repeating: [], count: 32)
+    for name in namesOfSecrets.map({ $0.utf8.filter { !isDash($0) } }) {
+      names[name.last.map { Int($0 & 31) } ?? 0].append(name)
+    }
+    return names
+  }()
 
   /// Returns whether a member of an object has the name of a secret.
   static func isNameOfSecret(_ name: String) -> Bool {
@@ -21,7 +28,8 @@ extension Redactor {
     _ end: Int,
     in bytes: Bytes
   ) -> Bool where Bytes.Index == Int {
-    names.contains { name in
+    guard end > 0 else { return false }
+    return names[Int(bytes[end - 1] & 31)].contains { name in
       var place = end
       /// Returns the letter or digit before the place, and moves there; nil at the beginning of the word.
       func before() -> UInt8? {

@@ -41,17 +41,20 @@ package final class Redactor: Sendable {
         return unsafe known.secrets.insertWord(bytes)
       }
       guard unsafe known.secrets.insert(bytes) else { return }
-      var form = unsafe Array(bytes)
       let isEscaped = { (byte: UInt8) in byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") }
-      if form.contains(where: isEscaped) {
-        known.secrets.insert(form.lazy.flatMap { isEscaped($0) ? [UInt8(ascii: "\\"), $0] : [$0] })
+      if unsafe bytes.contains(where: isEscaped) {
+        unsafe known.secrets.insert(
+          bytes.lazy.flatMap { isEscaped($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
+        )
       }
+      // Many bytes are secret, and each in each payment: the beginning of what they are encoded to is found.
+      var beginning = unsafe Array(bytes.prefix(36))
       for offset in 0..<3 {
-        var letters = Base64.letters(of: form, behind: offset)
-        known.secrets.insert(letters)
+        var letters = Base64.letters(of: beginning, behind: offset)
+        known.secrets.insert(letters, beginningOf: (bytes.count * 4 - offset) / 3)
         letters.wipe()
       }
-      form.wipe()
+      beginning.wipe()
     }
   }
 

@@ -133,6 +133,25 @@ import Testing
     #expect(isSeen == form.isForeign)
   }
 
+  /// A secret is encoded behind any number of bytes. What is beside it stays, and a text can end within it.
+  @Test(arguments: [6, 35, 36, 37, 38, 900])
+  func `masks what a secret of any length is encoded to, and no more`(_ count: Int) {
+    let letters = Array("abcdefghij0123456789~")
+    let secret = String((0..<count).map { letters[$0 * 8 % 21] })
+    let redactor = Redactor()
+    redactor.learn(secret)
+    for behind in 0..<3 {
+      // The letters around the secret hold bits of what is beside it.
+      let text = Self.base64(String(repeating: "-", count: behind + 3) + secret + "------")
+      let first = [4, 6, 7][behind]
+      let last = ((behind + 3 + count) * 8) / 6
+      let shown = text.prefix(first) + "[redacted]" + text.dropFirst(last)
+      #expect(redactor.redact(text) == shown)
+      let half = String(text.prefix(first + (last - first + 48) / 2))
+      if count == 900 { #expect(redactor.redact(half) == text.prefix(first) + "[redacted]") }
+    }
+  }
+
   /// However many digits are before it.
   @Test(arguments: [0...40, 1210...1260])
   func `sees a card number behind many digits`(_ counts: ClosedRange<Int>) {

@@ -211,7 +211,7 @@ import TenderSystem
 
   /// Sends a statement. Returns the number of its answers.
   private func send(_ statement: Statement) throws(Failure) -> Int {
-    let (sql, values) = (statement.sql, statement.values)
+    let (sql, values) = (statement.numbered, statement.values)
     let texts: [String?] = values.map { value in
       switch value {
       case .null: nil
