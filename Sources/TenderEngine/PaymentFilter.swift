@@ -50,7 +50,8 @@ package struct PaymentFilter: Sendable {
 
   /// An amount in each currency: its minor units by the currency's number of digits.
   package struct Amount: Sendable {
-    private var units: [Int: Int] = [:]
+    /// The minor units by the number of digits.
+    private var units = [Int?](repeating: nil, count: 5)
 
     /// The same number of minor units in each currency.
     package init(minorUnits: Int) {
@@ -70,14 +71,14 @@ package struct PaymentFilter: Sendable {
           problem = problem ?? error
         }
       }
-      if let problem, units.isEmpty { throw problem }
+      if let problem, candidates.isEmpty { throw problem }
     }
 
     /// A currency for each number of digits.
     private static let currencies = ["USD", "JPY", "KWD", "CLF"].compactMap(Currency.init)
 
     /// The minor units in any currency. A payment with one of them matches if its currency does, too.
-    package var candidates: [Int] { Set(units.values).sorted() }
+    package var candidates: [Int] { Set(units.compactMap(\.self)).sorted() }
 
     /// The minor units in a currency; nil if it has no such amount.
     package subscript(currency: Currency?) -> Int? { units[currency?.exponent ?? 2] }

@@ -118,11 +118,15 @@ extension SQLiteJournal {
     of payment: Int? = nil,
     _ conflict: Statement = ""
   ) throws(Fault) {
-    let columns = (payment == nil ? [] : ["payment"]) + values.columns.names
-    let owner: [Database.Value] = payment.map { [Database.Value.integer($0)] } ?? []
-    let marks = columns.map { _ in "?" }.list()
+    let (column, mark) = payment == nil ? ("", "") : ("payment, ", "?, ")
+    let owner: [Database.Value] = payment.map { [.integer($0)] } ?? []
+    let names = values.columns.names
+    let marks = "?" + String(repeating: ", ?", count: names.count - 1)
     try database.query(
-      "INSERT INTO \(table) (\(columns.list())) VALUES (\(marks))\(conflict.sql)",
+      """
+      INSERT INTO \(table) (\(column)\(names.joined(separator: ", "))) VALUES (\(mark)\(marks))\
+      \(conflict.sql)
+      """,
       owner + values.values + conflict.values
     )
   }

@@ -122,7 +122,7 @@ enum DigitRuns {
 
   /// Returns whether a byte separates the groups of a card number, as people, forms and pages write it. The
   /// characters beyond ASCII do, such as a space that does not break.
-  private static func isSeparator(_ byte: UInt8) -> Bool {
+  static func isSeparator(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "/"),
       UInt8(ascii: "_"), 9, 0x80...:

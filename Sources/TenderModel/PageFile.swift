@@ -25,7 +25,8 @@ package struct PageFile: Sendable {
       throw Flaw(line + 1, "it is before the first section")
     }
     var sections: [Section] = []
-    for (head, end) in zip(heads, heads.dropFirst() + [lines.endIndex]) {
+    for (number, head) in heads.enumerated() {
+      let end = number + 1 < heads.count ? heads[number + 1] : lines.endIndex
       sections.append(try Section(lines[head..<end]))
     }
     self.sections = sections
@@ -54,8 +55,8 @@ package struct PageFile: Sendable {
       title = String(lines[lines.startIndex].dropFirst(2))
       let head = lines.dropFirst().prefix { !$0.isEmpty }
       var fields: [(String, String)] = []
-      for (place, text) in zip(head.indices, head) {
-        let (name, value) = try Self.halves(text, place + 1)
+      for place in head.indices {
+        let (name, value) = try Self.halves(head[place], place + 1)
         guard !fields.contains(where: { $0.0 == name }) else {
           throw Flaw(place + 1, "\(name) is there twice")
         }

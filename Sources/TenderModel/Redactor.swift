@@ -199,32 +199,61 @@ extension Redactor {
   private static func isPlain(_ text: String, _ foreign: Bool, _ known: Fingerprints) -> Bool {
     if foreign, known.hasWords { return false }
     let answer = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
-      var digits = DigitRuns.Count()
-      var starts = Fingerprints.Starts()
-      for index in bytes.indices {
-        let byte = unsafe bytes[index]
-        if known.mayBegin(with: byte, &starts) { return false }
-        if digits.reaches(byte), unsafe DigitRuns.mayHold(bytes, around: index) { return false }
-        switch byte {
-        case UInt8(ascii: "%"), UInt8(ascii: "\\"), 0x80...: return false
-        case UInt8(ascii: "J"):
-          if index > 0, unsafe bytes[index - 1] == UInt8(ascii: "y") { return false }
-        case UInt8(ascii: "="), UInt8(ascii: ":"):
-          guard foreign else { continue }
-          if unsafe isNamed(index, in: bytes) || beginsAuthority(index, in: bytes) { return false }
-        case UInt8(ascii: "-"):
-          if foreign, unsafe isKey(index, in: bytes) { return false }
-        case UInt8(ascii: " "):
-          if foreign, unsafe isBearer(index, in: bytes) { return false }
-        case UInt8(ascii: "0")...UInt8(ascii: "9"):
-          guard foreign, index > 1, unsafe IBAN.isCapital(bytes[index - 1]) else { continue }
-          if unsafe IBAN.isCapital(bytes[index - 2]) { return false }
-        default: break
-        }
+      unsafe kinds.withUnsafeBufferPointer { kinds in
+        unsafe isPlain(bytes, kinds, foreign, known)
       }
-      return true
     }
     return answer ?? false
+  }
+
+  /// What a byte can end, as far as a search is concerned.
+  private enum Kind { case other, digit, separator, space, dash, token, name, escape }
+
+  private static let kinds: [Kind] = (0...UInt8.max).map { byte in
+    switch byte {
+    case UInt8(ascii: "%"), UInt8(ascii: "\\"), 0x80...: .escape
+    case UInt8(ascii: "J"): .token
+    case UInt8(ascii: "="), UInt8(ascii: ":"): .name
+    case UInt8(ascii: "-"): .dash
+    case UInt8(ascii: " "): .space
+    default: DigitRuns.isDigit(byte) ? .digit : DigitRuns.isSeparator(byte) ? .separator : .other
+    }
+  }
+
+  private static func isPlain(
+    _ bytes: UnsafeBufferPointer<UInt8>,
+    _ kinds: UnsafeBufferPointer<Kind>,
+    _ foreign: Bool,
+    _ known: Fingerprints
+  ) -> Bool {
+    let hasSecrets = !known.isEmpty
+    var digits = DigitRuns.Count()
+    var starts = Fingerprints.Starts()
+    for index in bytes.indices {
+      let byte = unsafe bytes[index]
+      if hasSecrets, known.mayBegin(with: byte, &starts) { return false }
+      switch unsafe kinds[Int(byte)] {
+      case .other: digits = DigitRuns.Count()
+      case .separator: continue
+      case .digit:
+        if digits.reaches(byte), unsafe DigitRuns.mayHold(bytes, around: index) { return false }
+        guard foreign, index > 1, unsafe IBAN.isCapital(bytes[index - 1]) else { continue }
+        if unsafe IBAN.isCapital(bytes[index - 2]) { return false }
+      case .space:
+        if foreign, unsafe isBearer(index, in: bytes) { return false }
+      case .dash:
+        if foreign, unsafe isKey(index, in: bytes) { return false }
+      case .token:
+        digits = DigitRuns.Count()
+        if index > 0, unsafe bytes[index - 1] == UInt8(ascii: "y") { return false }
+      case .name:
+        digits = DigitRuns.Count()
+        guard foreign else { continue }
+        if unsafe isNamed(index, in: bytes) || beginsAuthority(index, in: bytes) { return false }
+      case .escape: return false
+      }
+    }
+    return true
   }
 
   /// Returns whether a text contains a card number, by the rule that masks it.

@@ -16,13 +16,13 @@ package struct ConfigFile: Sendable {
 
   /// The secrets that variables and profiles give as text, by profile. They are found once for all lines of a batch.
   final class VisibleSecrets: Sendable {
-    private let known = Mutex<[String: [String]]>([:])
+    private let known = Mutex<[(profile: String, secrets: [String])]>([])
 
     func of(_ profile: String, _ find: () -> [String]) -> [String] {
       known.withLock { known in
-        let found = known[profile] ?? find()
-        known[profile] = found
-        return found
+        if let found = known.first(where: { $0.profile == profile }) { return found.secrets }
+        known.append((profile, find()))
+        return known[known.count - 1].secrets
       }
     }
   }
