@@ -38,9 +38,7 @@ enum Reply {
       return .invalidApp("Pay Theory refused the app's attestation")
     }
     guard !text.isEmpty else { return .socketError("an error without a text") }
-    var fault = Fault.socketError(text, text: text)
-    fault.cause = .refused
-    return fault
+    return .socketError(text, text: text).with { $0.cause = .refused }
   }
 }
 
@@ -85,10 +83,7 @@ final class Conversation {
   static func open(session: String, _ context: PayTheoryContext) throws(Fault) -> Conversation {
     try context.configuration.checkBases()
     // The upgrade needs the token, the connection does not.
-    context.sockets.connectAhead(
-      to: context.configuration.socketURL,
-      by: Deadline(in: context.configuration.timeout, on: context.clock)
-    )
+    context.sockets.connectAhead(to: context.configuration.socketURL, by: context.deadline)
     let token = try fetchToken(session: session, context)
     for secret in [token, session] { context.redactor.learn(secret) }
     let socket: any MessageSocket
@@ -96,7 +91,7 @@ final class Conversation {
       socket = try context.sockets.open(
         url: context.configuration.socketURL + "?pt_token=" + QueryText.encode(token),
         fields: [],
-        by: Deadline(in: context.configuration.timeout, on: context.clock)
+        by: context.deadline
       )
     } catch {
       throw asSocketFault(error)
@@ -174,7 +169,7 @@ final class Conversation {
             HTTPRequest.Field("X-Session-Key", session, isSecret: true),
           ]
         ),
-        by: Deadline(in: configuration.timeout, on: context.clock)
+        by: context.deadline
       )
     } catch {
       throw tokenFault(error)

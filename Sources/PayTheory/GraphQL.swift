@@ -113,8 +113,8 @@ struct GraphQL {
       ],
       body: Array(JSONWriter.text(["query": .string(document), "variables": [:]]).utf8)
     )
-    let deadline = Deadline(in: configuration.timeout, on: context.clock)
-    return Answer(try context.http.send(request, permit, by: deadline), at: context.clock.now)
+    let answer = try context.http.send(request, permit, by: context.deadline)
+    return Answer(answer, at: context.clock.now)
   }
 
   /// Returns the `data` of an answer.

@@ -39,7 +39,7 @@ struct Mutation {
 
   /// Charges a stored method, or authorizes it. `fee` is added to the payer's amount.
   static func pay(
-    _ order: PaymentOrder,
+    _ order: PayTheoryOrder,
     by method: String,
     fee: Int?,
     merchant: String

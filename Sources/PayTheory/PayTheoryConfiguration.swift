@@ -22,6 +22,9 @@ package struct PayTheoryContext: Sendable {
     (self.configuration, self.http, self.sockets) = (configuration, http, sockets)
     (self.clock, self.randomness, self.redactor) = (clock, randomness, redactor)
   }
+
+  /// The time by which a request that begins now must be answered.
+  var deadline: Deadline { Deadline(in: configuration.timeout, on: clock) }
 }
 
 /// The adapter's settings: credentials, addresses, choices.
@@ -39,30 +42,21 @@ package struct PayTheoryConfiguration: Sendable {
   /// Whether a payment without a hold runs part 1 with confirmation, and then part 2.
   ///
   /// It is not public which of the two ways a live account accepts.
-  package var twoStep: Bool
+  package var twoStep = true
   /// The time zone in requests, by its IANA name.
   package var timeZone = "UTC"
   /// The time limit of one request, in milliseconds.
   package var timeout = 30_000
 
-  package init(
-    env: Env,
-    key: APIKey,
-    merchantUID: String? = nil,
-    secretKey: SharedSecret? = nil,
-    twoStep: Bool = true
-  ) {
-    (self.env, self.key, self.twoStep) = (env, key, twoStep)
-    (self.merchantUID, self.secretKey) = (merchantUID, secretKey)
-  }
+  package init(env: Env, key: APIKey) { (self.env, self.key) = (env, key) }
 
   /// Throws `auth` or `usage` if an order lacks credentials or addresses. Nil means a look-up.
   func checkReady(for order: OrderOf<PayTheoryOrder>?, of payment: Payment?) throws(Fault) {
     switch order {
     case nil: _ = try merchant(for: "a look-up")
-    case .placed(.payment(let order))? where order.existingID != nil:
+    case .placed(let order)? where order.existingID != nil:
       _ = try merchant(for: "a look-up")
-    case .placed(.payment(let order))? where order.storedMethod != nil:
+    case .placed(let order)? where order.storedMethod != nil:
       _ = try merchant(for: "charging a stored method")
     case .capture?, .cancel?, .refund?:
       // A hold by a stored method is captured and voided over GraphQL.

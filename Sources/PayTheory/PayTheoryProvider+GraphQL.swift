@@ -9,7 +9,7 @@ extension PayTheoryProvider {
 
   /// Charges or authorizes a stored method. The method and its fee are read before anything is sent.
   func pay(
-    _ order: PaymentOrder,
+    _ order: PayTheoryOrder,
     by method: String,
     _ progress: Progress
   ) throws(Fault) -> Outcome {
@@ -24,7 +24,7 @@ extension PayTheoryProvider {
 
   /// Returns the service fee that the payer pays; nil if the merchant pays the fee.
   private func fee(
-    _ order: PaymentOrder,
+    _ order: PayTheoryOrder,
     _ method: String,
     _ graphQL: GraphQL
   ) throws(Fault) -> Int? {

@@ -6,7 +6,7 @@ extension PayTheoryProvider {
   // MARK: Payments
 
   /// Prepares a payment, and transfers it unless it is a hold.
-  func transact(_ order: PaymentOrder, _ progress: Progress) throws(Fault) -> Outcome {
+  func transact(_ order: PayTheoryOrder, _ progress: Progress) throws(Fault) -> Outcome {
     guard order.instrument != nil else { throw .noFields("transact") }
     // In one step, the fee is known only after the charge.
     let isTwoStep =
@@ -96,12 +96,10 @@ extension PayTheoryProvider {
     )
     // The first request may have charged, also if Pay Theory refuses the second one as its duplicate.
     if isRepeated, outcome.status == .declined {
-      var fault = Fault.cannotTell(
+      throw Fault.cannotTell(
         "Pay Theory refused the repetition (\(outcome.result.text("type") ?? "FAILURE")), which says nothing about "
           + "the first request"
-      )
-      fault.result = outcome.result
-      throw fault
+      ).with { $0.result = outcome.result }
     }
     // Look-ups use the receipt number from the preparation.
     outcome.id = prepared.receipt
@@ -142,7 +140,7 @@ extension PayTheoryProvider {
   }
 
   /// Checks that the preparation matches the order to the cent, before it is captured.
-  private func check(_ prepared: PreparedTransfer, against order: PaymentOrder) throws(Fault) {
+  private func check(_ prepared: PreparedTransfer, against order: PayTheoryOrder) throws(Fault) {
     let ordered = order.amount.minorUnits
     let mode = prepared.body.text("fee_mode") ?? order.feeMode.rawValue
     let currency = prepared.body.text("currency") ?? order.amount.currency.code
@@ -182,7 +180,7 @@ extension PayTheoryProvider {
   // MARK: Cash and stored methods
 
   func makeBarcode(
-    _ order: PaymentOrder,
+    _ order: PayTheoryOrder,
     _ payer: CashPayer,
     _ progress: Progress
   ) throws(Fault) -> Outcome {
@@ -195,16 +193,16 @@ extension PayTheoryProvider {
     } catch {
       // The request takes no money, but the payer of a barcode can.
       guard error.kind == .expired || error.kind == .providerError else { throw error }
-      var fault = error
-      fault.message = "no barcode was received: \(error.message)"
-      fault.hint =
-        "if Pay Theory made one, its payer can still pay it; the same command makes another barcode"
-      fault.next = progress.payment.next(.look)
-      throw fault
+      throw error.with { fault in
+        fault.message = "no barcode was received: \(error.message)"
+        fault.hint =
+          "if Pay Theory made one, its payer can still pay it; the same command makes another barcode"
+        fault.next = progress.payment.next(.look)
+      }
     }
   }
 
-  func tokenize(_ order: TokenOrder, _ progress: Progress) throws(Fault) -> Outcome {
+  func tokenize(_ order: PayTheoryOrder, _ progress: Progress) throws(Fault) -> Outcome {
     if case .cash = order.instrument { throw .cashToken }
     let (conversation, requests) = try begin(progress)
     let answer = try conversation.ask("host:tokenize", wanting: ["tokenize_complete"], progress) {

@@ -13,13 +13,14 @@ package struct PayTheoryProvider: Provider {
 
   /// The abilities of Pay Theory's interfaces.
   package static let traits = Traits(
-    kinds: [.authorize, .charge, .capture, .void, .refund, .store],
-    looksByReference: true,
+    kinds: [.authorize, .charge, .capture, .void, .refund, .store]
+  ) { traits in
+    traits.looksByReference = true
     // A request can arrive late as long as its host token is valid.
-    lateWindow: 15 * 60_000,
-    capturesPart: capturesPart,
-    recovery: recovery
-  )
+    traits.lateWindow = 15 * 60_000
+    traits.capturesPart = capturesPart
+    traits.recovery = recovery
+  }
 
   /// The merchant: partner, stage, a fingerprint of the key, and the merchant's uid if it is known.
   ///
@@ -78,12 +79,12 @@ package struct PayTheoryProvider: Provider {
     if operation.isUnknown, let kept = operation.mutation { return try send(kept, progress) }
     let stored = progress.attempt.content.text("token")
     switch (operation.kind, order) {
-    case (_, .placed(.payment(let order))?):
+    case (_, .placed(let order)?):
+      if order.makes == .storedMethod { return try tokenize(order, progress) }
       if let id = order.existingID { return try existing(id) }
       if let method = order.storedMethod { return try pay(order, by: method, progress) }
       if case .cash(let payer) = order.instrument { return try makeBarcode(order, payer, progress) }
       return try transact(order, progress)
-    case (_, .placed(.token(let order))?): return try tokenize(order, progress)
     case (.refund, .refund(let request)?): return try reverse(request, progress)
     case (.capture, _) where stored != nil: return try captureStored(progress)
     case (.void, _) where stored != nil: return try releaseStored(progress)
@@ -95,26 +96,25 @@ package struct PayTheoryProvider: Provider {
 
   package func preview(_ order: PayTheoryOrder) throws(Fault) -> JSONObject {
     let configuration = context.configuration
-    switch order {
-    case .payment(let order):
-      if let id = order.existingID {
-        return [
-          "method": "POST", "url": .string(configuration.graphQLURL), "action": "transactions",
-          "transaction_id": .string(id),
-        ]
-      }
-      guard let method = order.storedMethod else { return preview(order) }
-      return [
-        "method": "POST", "url": .string(configuration.graphQLURL),
-        "action": order.stopsAtConfirmation ? "createAuthorization" : "createTransaction",
-        "payment_method_id": .string(method),
-      ]
-    case .token(let order):
-      return ["action": "host:tokenize", "method": .string(order.instrument.method.rawValue)]
+    if order.makes == .storedMethod {
+      return ["action": "host:tokenize", "method": order.instrument?.method.rawValue.json]
     }
+    if let id = order.existingID {
+      return [
+        "method": "POST", "url": .string(configuration.graphQLURL), "action": "transactions",
+        "transaction_id": .string(id),
+      ]
+    }
+    guard let method = order.storedMethod else { return message(order) }
+    return [
+      "method": "POST", "url": .string(configuration.graphQLURL),
+      "action": order.stopsAtConfirmation ? "createAuthorization" : "createTransaction",
+      "payment_method_id": .string(method),
+    ]
   }
 
-  private func preview(_ order: PaymentOrder) -> JSONObject {
+  /// Returns the message of an order over the socket, with secrets masked.
+  private func message(_ order: PayTheoryOrder) -> JSONObject {
     let configuration = context.configuration
     let requests = Requests(
       timeZone: configuration.timeZone,
@@ -163,13 +163,10 @@ extension Operation {
 /// The rules for an order's options (README, 5), and for the operations that may follow it.
 extension PayTheoryProvider {
   package func check(_ order: PayTheoryOrder) throws(Fault) {
-    switch order {
-    case .payment(let order): try check(order)
-    case .token(let order): if case .cash = order.instrument { throw .cashToken }
+    if order.makes == .storedMethod {
+      if case .cash = order.instrument { throw .cashToken }
+      return
     }
-  }
-
-  private func check(_ order: PaymentOrder) throws(Fault) {
     if let id = order.existingID {
       guard isID(id) else {
         throw .usage(
@@ -252,7 +249,7 @@ extension PayTheoryProvider {
     payment.attempt?.content.text("fee_mode") == FeeMode.service.rawValue
   }
 
-  private func checkFee(_ order: PaymentOrder) throws(Fault) {
+  private func checkFee(_ order: PayTheoryOrder) throws(Fault) {
     guard order.feeMode == .service else {
       guard order.fee == nil, order.maxFee == nil else {
         let name = order.fee == nil ? "--max-fee" : "--fee"

@@ -53,7 +53,7 @@ struct PreparedTransfer {
   }
 
   /// Whether the reference and the last four digits in it, where it has them, are those of an order.
-  func isOf(_ order: PaymentOrder) -> Bool {
+  func isOf(_ order: PayTheoryOrder) -> Bool {
     let reference = body["pay_theory_data"]?["reference"]?.text ?? ""
     let lastFour = body.text("last_four") ?? ""
     return (reference.isEmpty || reference == order.reference.text)
@@ -111,7 +111,7 @@ struct Ordered {
   }
 
   /// Creates the values for an order that is charged in one step.
-  init(_ order: PaymentOrder) {
+  init(_ order: PayTheoryOrder) {
     let amount = order.amount.minorUnits
     // Pay Theory sets a service fee that the order does not name.
     amounts = order.feeMode == .merchant ? [amount] : []

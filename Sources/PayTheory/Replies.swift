@@ -96,22 +96,27 @@ enum Replies {
     return outcome
   }
 
-  static let shopMap = "https://pay.vanilladirect.com/pages/locations"
-
   /// Reads `PT_BARCODE`, with the keys of both generations.
-  static func barcode(_ bytes: [UInt8], order: PaymentOrder) throws(Fault) -> Outcome {
-    guard let body = JSONReader.read(bytes, duplicates: .refused)?.object,
-      let id = body.text("BarcodeUid") ?? body.text("barcode_id")
-    else { throw .socketError("a barcode without an id") }
+  static func barcode(_ bytes: [UInt8], order: PayTheoryOrder) throws(Fault) -> Outcome {
+    let body = JSONReader.read(bytes, duplicates: .refused)?.object ?? [:]
+    let outcome = barcode(body, amount: order.amount.minorUnits)
+    guard outcome.id != nil else { throw .socketError("a barcode without an id") }
+    return outcome
+  }
+
+  /// Returns a barcode that waits for its payer, from an answer or a look-up.
+  static func barcode(_ body: JSONObject, amount: Int?) -> Outcome {
+    let id = body.text("BarcodeUid") ?? body.text("barcode_id")
     let url = (body["barcodeUrl"] ?? body["barcode_url"]).as(.text(8192))
+    let shopMap = "https://pay.vanilladirect.com/pages/locations"
     return Outcome(
       status: .requiresAction,
       id: id,
-      amount: order.amount.minorUnits,
+      amount: amount,
       result: [
         "type": "PT_BARCODE",
         "body": [
-          "BarcodeUid": .string(id),
+          "BarcodeUid": id?.json ?? "",
           "Merchant": (body["Merchant"] ?? body["merchant_uid"]).as(.word),
           "barcode": body["barcode"].asText,
           "barcodeFee": (body["barcodeFee"] ?? body["fees"]).asText,

@@ -9,7 +9,7 @@ struct Requests {
   let sessionKey: String
 
   /// `host:transfer_part1` (README, 4.2).
-  func transferPart1(_ order: PaymentOrder, confirmation: Bool, _ json: inout JSONWriter) {
+  func transferPart1(_ order: PayTheoryOrder, confirmation: Bool, _ json: inout JSONWriter) {
     writeSession(&json)
     writeMethod(order.instrument, &json)
     json.write(members: [
@@ -24,7 +24,7 @@ struct Requests {
   }
 
   /// `host:barcode` (README, 4.11).
-  func barcode(_ order: PaymentOrder, _ payer: CashPayer, _ json: inout JSONWriter) {
+  func barcode(_ order: PayTheoryOrder, _ payer: CashPayer, _ json: inout JSONWriter) {
     writeSession(&json)
     json.write(members: [
       "payment": [
@@ -36,7 +36,7 @@ struct Requests {
   }
 
   /// `host:tokenize` (README, 4.10).
-  func tokenize(_ order: TokenOrder, _ json: inout JSONWriter) {
+  func tokenize(_ order: PayTheoryOrder, _ json: inout JSONWriter) {
     writeSession(&json)
     writeMethod(order.instrument, &json)
     let data: JSONObject = ["payor_id": .string(order.payorID ?? "")]
@@ -124,7 +124,7 @@ struct Requests {
   }
 
   /// Returns `pay_theory_data` (README, 4.5) with every key and the SDK's defaults.
-  private func payTheoryData(_ order: PaymentOrder) -> JSONObject {
+  private func payTheoryData(_ order: PayTheoryOrder) -> JSONObject {
     [
       "account_code": .string(order.stored.text("account_code") ?? ""),
       "reference": .string(order.reference.text),

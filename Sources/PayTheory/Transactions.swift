@@ -75,21 +75,22 @@ enum Transactions {
   }
 
   /// Returns the charges in a list, without replacements, refunds and returns.
-  static func charges(_ list: [JSONObject]) -> [Outcome.SeenCharge] {
+  static func charges(_ list: [JSONObject]) -> [Outcome.Seen] {
     list.compactMap { item in
       guard isPayment(item), isKnown(item), !id(item).isEmpty,
         item.text("parent_id")?.isEmpty ?? true,
         let amount = gross(item), let state = payment(item).state
       else { return nil }
-      return Outcome.SeenCharge(
+      let shown: JSON = .object(TransactionFields.shape.filtered(item).withoutNulls)
+      var charge = Outcome.Seen(
         id: id(item),
         state: state,
         amount: amount,
-        currency: currency(item),
-        refunded: (try? refunded(item)) ?? 0,
-        madeAt: madeAt(item),
-        result: ["transaction": .object(TransactionFields.shape.filtered(item).withoutNulls)]
+        result: ["transaction": shown]
       )
+      (charge.currency, charge.madeAt) = (currency(item), madeAt(item))
+      charge.refunded = (try? refunded(item)) ?? 0
+      return charge
     }
   }
 
@@ -208,7 +209,7 @@ struct FoundPayment {
   }
 
   /// The voids of parts, and the refunds of the current transaction.
-  private var refunds: [Outcome.SeenRefund] {
+  private var refunds: [Outcome.Seen] {
     let voids = zip(chain, chain.dropFirst()).compactMap { earlier, next in
       seen(
         Transactions.gross(earlier).flatMap { whole in Transactions.gross(next).map { whole - $0 }
@@ -220,16 +221,13 @@ struct FoundPayment {
       + reversals.compactMap { seen(Transactions.gross($0), $0, isVoid: false) }
   }
 
-  private func seen(_ amount: Int?, _ made: JSONObject, isVoid: Bool = true) -> Outcome.SeenRefund?
-  {
-    guard let amount, amount > 0, !Transactions.id(made).isEmpty else { return nil }
-    return Outcome.SeenRefund(
-      id: Transactions.id(made),
-      state: .succeeded,
-      amount: amount,
-      result: Self.reversal(Transactions.id(made), isVoid: isVoid),
-      isVoid: isVoid
-    )
+  private func seen(_ amount: Int?, _ made: JSONObject, isVoid: Bool = true) -> Outcome.Seen? {
+    let id = Transactions.id(made)
+    guard let amount, amount > 0, !id.isEmpty else { return nil }
+    let result = Self.reversal(id, isVoid: isVoid)
+    var seen = Outcome.Seen(id: id, state: .succeeded, amount: amount, result: result)
+    seen.isVoid = isVoid
+    return seen
   }
 
   /// Returns the result of a refund or void, as `createReversal` answers it. A void of all that was left made no
@@ -308,24 +306,10 @@ enum Barcodes {
   static func isID(_ id: String) -> Bool { id.contains("@") }
 
   static func lookedUp(_ barcode: JSONObject, at now: Int) -> Outcome {
-    let url = barcode["barcode_url"].as(.text(8192))
-    let isOver = isExpired(barcode, at: now)
-    var outcome = Outcome(
-      status: isOver ? .expired : .requiresAction,
-      id: barcode.text("barcode_id"),
-      amount: barcode["amount"]?.boundedNumber,
-      result: [
-        "type": "PT_BARCODE",
-        "body": [
-          "BarcodeUid": barcode["barcode_id"].as(.word),
-          "Merchant": barcode["merchant_uid"].as(.word),
-          "barcode": "", "barcodeFee": barcode["fees"].asText, "barcodeUrl": url,
-          "mapUrl": .string(Replies.shopMap),
-        ],
-      ],
-      nextAction: isOver ? nil : PayerAction("barcode", ["url": url]),
-      fault: isOver ? .barcodeExpired : nil
-    )
+    var outcome = Replies.barcode(barcode, amount: barcode["amount"]?.boundedNumber)
+    if isExpired(barcode, at: now) {
+      (outcome.status, outcome.nextAction, outcome.fault) = (.expired, nil, .barcodeExpired)
+    }
     outcome.reference = barcode.text("reference").map(Reference.init(stored:))
     let shown = TransactionFields.shape.filtered(barcode).withoutNulls
     outcome.shown = ["barcode": .object(shown)]

@@ -3,32 +3,20 @@ package import TenderModel
 extension Engine {
   /// The arguments of a command besides its order.
   package struct Options: Sendable {
-    let newAttempt: Bool
-    let idempotencyKey: String?
-    let namesProvider: Bool
+    package var newAttempt = false
+    package var idempotencyKey: String?
+    package var namesProvider = false
     /// Whether the command looks the payment up afterwards (`--wait`).
-    let isLookedUp: Bool
+    package var isLookedUp = false
     /// Whether the provider is asked about a new reference before the first charge.
-    let looksFirst: Bool
+    package var looksFirst = false
     /// The ids of payments with the same reference that a person accepted (`--despite-payment`).
-    let despitePayments: Set<String>
-    /// The largest amounts that move without a typed confirmation, in minor units (`max_amount` of a profile).
-    let maxAmounts: [Currency: Int]
+    package var despitePayments: Set<String> = []
+    /// The largest amounts that move without a typed confirmation, in minor units (`max_amount` of a profile). An
+    /// order has none once it was typed.
+    package var maxAmounts: [Currency: Int] = [:]
 
-    package init(
-      newAttempt: Bool = false,
-      idempotencyKey: String? = nil,
-      namesProvider: Bool = false,
-      isLookedUp: Bool = false,
-      looksFirst: Bool = false,
-      despitePayments: Set<String> = [],
-      maxAmounts: [Currency: Int] = [:]
-    ) {
-      (self.newAttempt, self.idempotencyKey) = (newAttempt, idempotencyKey)
-      (self.namesProvider, self.isLookedUp) = (namesProvider, isLookedUp)
-      (self.looksFirst, self.despitePayments) = (looksFirst, despitePayments)
-      self.maxAmounts = maxAmounts
-    }
+    package init() {}
   }
 }
 
@@ -40,12 +28,10 @@ package struct CheckedOrder: Sendable {
   package let payment: Payment?
   /// The reference or id that the operator typed for that payment; empty for an order that begins one.
   package let handle: String
-  let options: Engine.Options
+  package private(set) var options: Engine.Options
   /// Why the order cannot be sent, such as missing credentials. A result that is in the journal is shown
   /// anyway.
   package let lack: Fault?
-  /// The largest amounts that move without a typed confirmation; none once it was typed.
-  package private(set) var maxAmounts: [Currency: Int]
   /// Whether the process that works on the payment was asked to stop.
   var isUnderWay = false
   /// The operation of an order that begins a payment, once `execute` has made it.
@@ -66,19 +52,8 @@ package struct CheckedOrder: Sendable {
   /// The order that the provider gets at the first send; nil if the journal alone has all the data.
   var sent: Order? { order.placed == nil ? order.reversal.map(Order.refund) : order }
 
-  init(
-    order: Order,
-    payment: Payment?,
-    handle: String,
-    options: Engine.Options,
-    lack: Fault?
-  ) {
-    (self.order, self.payment, self.handle) = (order, payment, handle)
-    (self.options, self.lack, maxAmounts) = (options, lack, options.maxAmounts)
-  }
-
   /// Records that a person agreed to an amount above the largest one, or that nothing will be sent.
-  package mutating func approveAmount() { maxAmounts = [:] }
+  package mutating func approveAmount() { options.maxAmounts = [:] }
 
   /// Records that a person agreed to a second refund without a name.
   package mutating func approveFurther() {

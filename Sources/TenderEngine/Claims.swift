@@ -130,6 +130,6 @@ extension Fault {
       "id_held",
       "\(id) is the id of \(holder.reference.quotedForMessage), and cannot be that of "
         + reference.quotedForMessage
-    ).then(Payment(elsewhere: holder).next(.show))
+    ).then(Payment(key: holder).next(.show))
   }
 }

@@ -65,10 +65,7 @@ package protocol Randomness: Sendable {
 extension Randomness {
   /// A version 4 UUID in upper case (RFC 9562, section 5.4).
   package func uuid() -> String {
-    var raw = bytes(16)
-    raw[6] = raw[6] & 0x0f | 0x40
-    raw[8] = raw[8] & 0x3f | 0x80
-    return UUIDText.format(raw)
+    UUIDText.format(bytes(16), version: 4)
   }
 
   /// Returns that many characters of `alphabet`, which is ASCII, each equally likely.
@@ -86,9 +83,12 @@ extension Randomness {
 }
 
 /// The text form of a UUID.
-package enum UUIDText {
-  /// Returns upper-case hexadecimal in groups of 8, 4, 4, 4 and 12.
-  package static func format(_ bytes: [UInt8]) -> String {
+enum UUIDText {
+  /// Returns sixteen bytes with a version in upper-case hexadecimal, in groups of 8, 4, 4, 4 and 12.
+  static func format(_ bytes: [UInt8], version: UInt8) -> String {
+    var bytes = bytes
+    bytes[6] = bytes[6] & 0x0f | version << 4
+    bytes[8] = bytes[8] & 0x3f | 0x80
     let digits = Array("0123456789ABCDEF".utf8)
     var text: [UInt8] = []
     for (index, byte) in bytes.prefix(16).enumerated() {
@@ -139,7 +139,7 @@ extension Fault {
     effect: Effect = .none,
     underWay: String
   ) -> Fault {
-    var fault = Fault(
+    Fault(
       kind,
       effect: effect,
       code: kind == .pending ? "deadline_passed" : kind.rawValue,
@@ -148,8 +148,6 @@ extension Fault {
       hint: effect == .unknown
         ? "do not make another payment: the same command finds out the result and finishes this one"
         : "the journal is consistent: run the same command again"
-    )
-    fault.again = .sameCommand
-    return fault
+    ).with { $0.again = .sameCommand }
   }
 }

@@ -83,8 +83,6 @@ extension Decision {
     _ sequence: Int,
     of payment: Payment,
     _ lost: Lost,
-    _ policy: Policy,
-    _ request: RefundRequest,
     _ evidence: Evidence,
     _ traits: Traits
   ) -> Decision {
@@ -94,7 +92,7 @@ extension Decision {
       .refuse(.stillUnknown(payment, operation, why, payment.next(traits)))
     }
     if lost.isListed, evidence.sight == nil { return .ask(.payment) }
-    guard policy != .look else { return wait(lost.why) }
+    guard lost.policy != .look else { return wait(lost.why) }
     guard evidence.ids != nil else { return .ask(.ids) }
     if let refusal = evidence.refusal(of: payment, traits) { return .refuse(refusal) }
     switch lost.recovery {
@@ -108,7 +106,7 @@ extension Decision {
     case .undo: break
     case .byHand(let canResend):
       // During the late window the operation can still appear at the provider.
-      guard policy == .resend, canResend, lost.late == 0 else { return wait(lost.why) }
+      guard lost.policy == .resend, canResend, lost.late == 0 else { return wait(lost.why) }
     }
     if operation.isAttempt, traits.looksByReference, case .byHand = lost.recovery {
       guard let seen = evidence.reference else { return .ask(.reference) }
@@ -121,8 +119,10 @@ extension Decision {
       }
     }
     // What others did meanwhile can forbid that it is sent again.
-    guard lost.isListed, let forbidden = payment.subject(of: sequence).reversalForbidden(request)
-    else { return .finish(sequence) }
+    let subject = payment.subject(of: sequence)
+    guard lost.isListed, let forbidden = subject.reversalForbidden(lost.request) else {
+      return .finish(sequence)
+    }
     return .refuse(.leftUnknown(payment, operation, forbidden.message))
   }
 }

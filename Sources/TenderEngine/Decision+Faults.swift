@@ -76,7 +76,7 @@ extension Payment {
 
   /// A capture where nothing is held. `execute` adds the provider's documented answer.
   func nothingToCapture(_ traits: Traits) -> Fault {
-    var fault = conflict(
+    conflict(
       code: "no_auth",
       "there is no authorization to capture: \(sentence)",
       hint: attempt?.kind == .refund
@@ -84,9 +84,7 @@ extension Payment {
         : warning
           ?? "to authorize: the same transact command with \(traits.holdOption) and --new-attempt",
       next: isPaidBeside ? next(traits) : []
-    )
-    fault.cause = .nothingHeld
-    return fault
+    ).with { $0.cause = .nothingHeld }
   }
 
   func captureDiffers(_ capture: Operation) -> Fault {
@@ -130,13 +128,11 @@ extension Payment {
   }
 
   var tooLateToCancel: Fault {
-    var fault = conflict(
+    conflict(
       code: "nothing_to_cancel",
       "it is too late to cancel: \(sentence)",
       next: next(state.leftToRefund > 0 && state.isFinal ? .refund(nil, name: nil) : .look)
-    )
-    fault.cause = .tooLateToCancel
-    return fault
+    ).with { $0.cause = .tooLateToCancel }
   }
 
   var nothingToRefund: Fault {
@@ -144,14 +140,12 @@ extension Payment {
   }
 
   var notCaptured: Fault {
-    var fault = conflict(
+    // Others can have captured it.
+    conflict(
       code: "nothing_to_refund",
       "\(name) is held, not captured: a hold cannot be refunded in part",
       next: next(.void)
-    )
-    // Others can have captured it.
-    fault.cause = .observed
-    return fault
+    ).with { $0.cause = .observed }
   }
 
   func wasPaid(in paid: Currency) -> Fault {
@@ -237,13 +231,11 @@ extension Payment {
   /// Refuses a cancel of a payment that has a refund. The cancel would not stop the refund.
   var refundNotStopped: Fault {
     let done = reversalsMadeHere.map(text(of:)).joined(separator: " and of ")
-    var fault = conflict(
+    return conflict(
       code: "refund_not_stopped",
       "a refund cannot be stopped: \(name) already has a refund of \(done); nothing was sent",
       next: next(.refund(nil, name: nil))
-    )
-    fault.cause = .tooLateToCancel
-    return fault
+    ).with { $0.cause = .tooLateToCancel }
   }
 
   /// Returns the reason why no money of the payment may go back to the payer; nil if it may.
@@ -251,34 +243,27 @@ extension Payment {
     if state.returned > 0 { return nothingToRefund }
     switch state.dispute {
     case .lost?:
-      var fault = conflict(
+      return conflict(
         code: "dispute_lost",
         "\(name) lost its dispute: the payer has the money back already; nothing was sent"
-      )
-      fault.cause = .observed
-      return fault
+      ).with { $0.cause = .observed }
     case .open? where !request.isDespiteDispute:
-      var fault = conflict(
+      return conflict(
         code: "disputed",
         "\(name) is disputed (\(dispute ?? "")): after a refund and a lost dispute the payer has the money "
           + "twice; nothing was sent",
         hint: "to refund all the same, add --despite-dispute to the same command"
-      )
-      (fault.again, fault.cause) = (.operator, .observed)
-      return fault
+      ).with { ($0.again, $0.cause) = (.operator, .observed) }
     case .open?, nil: break
     }
     // One that failed since was announced with another rest.
     let known = Set(reversals.filter { $0.source != nil && $0.isAlive }.map(\.handle))
     if let typed = request.despiteRefunds.subtracting(known).min() {
-      var fault = Fault.usage(
+      return .usage(
         "bad_value",
         "\(typed.quotedForMessage) is not a refund of \(name) that was made elsewhere, and that counts now; "
           + "nothing was sent"
-      )
-      fault.next = next(.show)
-      fault.cause = .observed
-      return fault
+      ).with { ($0.next, $0.cause) = (next(.show), .observed) }
     }
     let elsewhere = refundsElsewhere.filter { !request.despiteRefunds.contains($0.handle) }
     return elsewhere.isEmpty ? nil : refundedElsewhere(elsewhere)
@@ -290,7 +275,10 @@ extension Payment {
     let own = reversalsMadeHere.reduce(0) { $0 + $1.effectiveAmount }
     let names = elsewhere.map(\.handle)
     let back = elsewhere.allSatisfy { $0.kind == .void } ? "voided" : "refunded"
-    var fault = conflict(
+    let listed = elsewhere.map { refund -> JSON in
+      ["id": .string(refund.handle), "amount": .integer(refund.effectiveAmount)]
+    }
+    return conflict(
       code: "refunded_elsewhere",
       "\(text(ofMinorUnits: others)) of \(name) was \(back) at \(provider.text) and not by this journal "
         + "(\(names.joined(separator: ", "))), which refunded \(text(ofMinorUnits: own)) itself; "
@@ -300,14 +288,10 @@ extension Payment {
         : "\(text(ofMinorUnits: state.leftToRefund)) is left; to refund of that all the same, add "
           + names.map { $0.shellOption("despite-refund") }.joined(separator: " ")
           + " to the same command"
-    )
-    (fault.again, fault.cause) = (.operator, .refundedElsewhere)
-    fault.result = [
-      "refunds": .array(
-        elsewhere.map { ["id": .string($0.handle), "amount": .integer($0.effectiveAmount)] }
-      )
-    ]
-    return fault
+    ).with { fault in
+      (fault.again, fault.cause) = (.operator, .refundedElsewhere)
+      fault.result = ["refunds": .array(listed)]
+    }
   }
 
   /// Refuses a request that could move another record's money. Journals of earlier versions can have two records of
@@ -322,14 +306,12 @@ extension Payment {
 
   /// The provider has another id, amount, currency or reference than was asked for.
   func differs(_ difference: Difference) -> Fault {
-    var fault = conflict(
+    conflict(
       code: "provider_differs",
       "\(provider.text) has \(difference.what) \(difference.there) for \(name), and this journal has "
         + "\(difference.here); nothing was sent",
       next: next(.resolve("--from-provider"))
-    )
-    fault.again = .operator
-    return fault
+    ).with { $0.again = .operator }
   }
 
   /// The payment was voided while a refund or void of it is unknown. The void can be of a part, whose rest is not shown
@@ -435,18 +417,19 @@ extension Fault {
     let made = found.madeAt.map { " from \(Timestamp.text($0))" } ?? ""
     let status = found.providerStatus ?? found.status.rawValue
     let isHeld = found.status == .requiresConfirmation
-    var fault = Fault.conflict(
+    return Fault.conflict(
       "reference_at_provider",
       "\(provider) already has \(id)\(amount) under reference \(reference.quotedForMessage)\(made), "
         + "which is \(status), and this journal does not have it; nothing was sent",
       (isHeld && heldHere == nil ? "a hold cannot be recorded here: end it at \(provider); " : "")
         + "to charge all the same, add \(id.shellOption("despite-payment")) to the same command"
-    ).then(heldHere?.next(.void) ?? (isHeld ? [] : Payment(elsewhere: key).next(.adopt(id))))
-    fault.again = .operator
-    fault.result = [
-      "id": found.id?.json, "amount": found.amount?.json, "currency": found.currency?.code.json,
-      "created_at": found.madeAt.map { .string(Timestamp.text($0)) }, "status": status.json,
-    ]
-    return fault
+    ).with { fault in
+      fault.next = heldHere?.next(.void) ?? (isHeld ? [] : Payment(key: key).next(.adopt(id)))
+      fault.again = .operator
+      fault.result = [
+        "id": found.id?.json, "amount": found.amount?.json, "currency": found.currency?.code.json,
+        "created_at": found.madeAt.map { .string(Timestamp.text($0)) }, "status": status.json,
+      ]
+    }
   }
 }

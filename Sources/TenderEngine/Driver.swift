@@ -58,8 +58,9 @@ struct Driver {
       // A payer's flow can go on at the bank although no request of this program is under way.
       let isOpen = [.waiting, .processing].contains(operation.state.name) && !operation.isHold
       guard operation.isUnknown || operation.isAttempt && isOpen else { return payment }
-      let sent = operation.state.sent ?? Operation.Sent(at: now, moment: clock.moment)
-      try next.move(sequence, .lose, to: .sent(sent), at: now) { $0.fault = fault }
+      let (at, moment) = operation.state.sent ?? (now, clock.moment)
+      let lost = Operation.State.sent(at: at, moment: moment)
+      try next.move(sequence, .lose, to: lost, at: now) { $0.fault = fault }
     } else if before.name != .prepared {
       // A payer's flow or a hold returns to the state before this run.
       if operation.isUnknown { try next.move(sequence, .revert, to: before, at: now) }

@@ -105,7 +105,7 @@ extension Engine {
   /// Decides about an order. If an operation would run, it must be one that the provider supports, and of an
   /// amount that needs no further confirmation.
   func decision(on checked: CheckedOrder, _ payment: Payment?) throws(Fault) -> Decision {
-    try supported(checked, payment).within(checked.maxAmounts, of: payment, checked.order)
+    try supported(checked, payment).within(checked.options.maxAmounts, of: payment, checked.order)
   }
 
   private func supported(_ checked: CheckedOrder, _ payment: Payment?) throws(Fault) -> Decision {

@@ -44,11 +44,7 @@ extension Engine {
       case (.replay(let sequence), let known?):
         try checkKey(checked.options.idempotencyKey, of: known, sequence)
         let own = finished?.sequence == sequence ? finished : nil
-        let report = Report(
-          known.subject(of: sequence),
-          known[sequence],
-          replayed: own?.isNew != true
-        )
+        let report = Report(known, about: sequence, replayed: own?.isNew != true)
         return own?.outcome.map(report.showing) ?? report
       case (.proceed(let sequence), let known?):
         return try perform(known, sequence) { progress throws(Fault) in
@@ -83,9 +79,8 @@ extension Engine {
     } catch {
       // Nothing can be refunded: the amount is not the reason.
       if isTooMuch { return error.kind == refusal.kind ? error : refusal }
-      var fault = refusal
-      fault.next = error.next.isEmpty ? payment.next(traits.canLookUp ? .look : .show) : error.next
-      return fault
+      let steps = error.next.isEmpty ? payment.next(traits.canLookUp ? .look : .show) : error.next
+      return refusal.then(steps)
     }
   }
 
@@ -192,8 +187,7 @@ extension Engine {
       try journal.update(&done, progress.sequence, note: note, .last)
     }
     say(done, progress)
-    return Report(done.subject(of: progress.sequence), done[progress.sequence], replayed: false)
-      .showing(outcome)
+    return Report(done, about: progress.sequence, replayed: false).showing(outcome)
   }
 
   /// Announces the payment's status after its write.
@@ -214,9 +208,7 @@ extension Engine {
     {
       return try? conclude(outcome, progress, note: "answer lost, found out")
     }
-    return seenAtOnce(progress).map { done in
-      Report(done.subject(of: progress.sequence), done[progress.sequence], replayed: false)
-    }
+    return seenAtOnce(progress).map { Report($0, about: progress.sequence, replayed: false) }
   }
 
   /// Writes a fault. With effect unknown, the operation stays `sent`. With effect none, it returns to its
@@ -287,8 +279,6 @@ extension Fault {
   /// Returns the fault with the steps of the payment, if its result is unknown.
   func forPayment(_ payment: Payment, _ traits: Traits) -> Fault {
     guard effect == .unknown, payment.state.isUnknown else { return self }
-    var fault = self
-    (fault.hint, fault.next) = (payment.warning, payment.next(traits))
-    return fault
+    return with { ($0.hint, $0.next) = (payment.warning, payment.next(traits)) }
   }
 }

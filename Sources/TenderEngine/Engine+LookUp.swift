@@ -64,7 +64,7 @@ extension Engine {
     } else if provider.traits.looksByReference, let id = report.id {
       report.note = "this journal does not have \(name)"
       let reference = report.reference ?? Reference(stored: id)
-      report.steps = Payment(elsewhere: key(reference)).next(.adopt(id))
+      report.steps = Payment(key: key(reference)).next(.adopt(id))
     } else {
       // A payment of another program has no reference that could be charged again.
       let risk =

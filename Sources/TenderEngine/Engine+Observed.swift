@@ -205,15 +205,13 @@ private struct Fold {
   /// Adds the charge of an attempt that ended without money, and took it after all. It stays ended, and the money
   /// counts.
   private mutating func addPaid(_ said: Operation.State, _ attempt: Operation) throws(Fault) {
-    let charge = Outcome.SeenCharge(
+    var charge = Outcome.Seen(
       id: outcome.id ?? attempt.id ?? "",
       state: said,
       amount: outcome.amount ?? attempt.effectiveAmount,
-      currency: outcome.currency,
-      refunded: outcome.refundedAmount ?? 0,
-      madeAt: outcome.madeAt,
       result: outcome.result
     )
+    charge.refunded = outcome.refundedAmount ?? 0
     try addSurplus(charge)
     guard said.mayHaveMoney, charge.refunded < charge.amount else { return }
     warn(
@@ -227,34 +225,33 @@ private struct Fold {
   mutating func addRefunds() throws(Fault) {
     // Refunds of an attempt that ended without money are those of its surplus charge.
     guard payment.state.isCaptured else { return }
-    let byID = outcome.refunds.isEmpty ? [:] : known.reversalsByID
+    let named = outcome.refunds.isEmpty ? [] : known.reversals.filter { $0.id != nil }
+    let byID = Dictionary(grouping: named) { $0.id ?? "" }
     var listed: Set<String> = []
     // A list can have an entry twice.
     for refund in outcome.refunds where listed.insert(refund.id).inserted {
-      if let own = byID[refund.id] {
-        if let amount = refund.amount, amount != own.effectiveAmount, own.source != nil,
-          own.state.mayHaveMoney
-        {
+      if let own = byID[refund.id]?.first {
+        if refund.amount != own.effectiveAmount, own.source != nil, own.state.mayHaveMoney {
           // Only looks know it, and this one has another amount.
           try payment.move(own.sequence, .observe, to: .returned, at: now) { $0.id = nil }
-          try explain(amount, refund)
+          try explain(refund.amount, refund)
           continue
         }
-        if let amount = refund.amount, amount != own.effectiveAmount {
+        if refund.amount != own.effectiveAmount {
           warn(
-            "the answer names \(known.text(ofMinorUnits: amount)) for the refund \(refund.id) and was "
+            "the answer names \(known.text(ofMinorUnits: refund.amount)) for the refund \(refund.id) and was "
               + "not recorded: the refund is of \(known.text(ofMinorUnits: own.effectiveAmount))"
           )
           // Its sum is not trusted either.
           return
         }
         try move(own, to: refund.state) { ($0.result, $0.fault) = (refund.result, refund.fault) }
-      } else if let amount = refund.amount, amount > 0, refund.state.mayHaveMoney {
-        if let own = missing(amount) {
+      } else if refund.amount > 0, refund.state.mayHaveMoney {
+        if let own = missing(refund.amount) {
           warn("the answer has \(refund.id) and not the refund \(own), which has the same amount")
           continue
         }
-        try explain(amount, refund)
+        try explain(refund.amount, refund)
       }
     }
     try dropUnnamed()
@@ -324,7 +321,7 @@ private struct Fold {
   }
 
   /// Assigns a refund to the operation that it explains, else records it as one that others made.
-  private mutating func explain(_ amount: Int, _ refund: Outcome.SeenRefund?) throws(Fault) {
+  private mutating func explain(_ amount: Int, _ refund: Outcome.Seen?) throws(Fault) {
     let state = refund?.state ?? .succeeded
     let isVoid = refund?.isVoid ?? isVoided
     let result = refund?.result ?? (isVoid ? outcome.result : [:])
@@ -362,7 +359,7 @@ private struct Fold {
   // MARK: Charges
 
   /// Adds a charge that the provider has under the same reference.
-  mutating func addCharge(_ charge: Outcome.SeenCharge) throws(Fault) {
+  mutating func addCharge(_ charge: Outcome.Seen) throws(Fault) {
     if let said = charge.currency, let paid = payment.currency, said != paid {
       // Its amount cannot be counted with the payment's.
       return warn("\(provider) has a charge in \(said.code) under this reference: \(charge.id)")
@@ -392,7 +389,7 @@ private struct Fold {
     try addSurplus(charge)
   }
 
-  private mutating func addSurplus(_ charge: Outcome.SeenCharge) throws(Fault) {
+  private mutating func addSurplus(_ charge: Outcome.Seen) throws(Fault) {
     let known = payment.operations.last { $0.isSurplus && $0.id == charge.id }
     let sequence: Int
     if let known {

@@ -43,9 +43,11 @@ extension Engine {
       age: clock.age(of: progress.operation),
       sinceSent: progress.sinceSent,
       late: timeToResend(progress.operation),
-      isListed: isListed
+      isListed: isListed,
+      policy: policy,
+      request: request
     )
-    return try finish(lost, progress, policy, request)
+    return try finish(lost, progress)
   }
 
   /// Whether a look at the payment shows what became of an operation: the provider lists what went back of it.
@@ -64,24 +66,13 @@ extension Engine {
   /// Finishes a lost operation as `Decision` allows.
   private func finish(
     _ lost: Lost,
-    _ progress: Progress,
-    _ policy: Policy,
-    _ request: RefundRequest
+    _ progress: Progress
   ) throws(Fault) -> (payment: Payment, doneNow: Bool, outcome: Outcome?) {
     let sequence = progress.sequence
     let charge = progress.operation.parent.flatMap { progress.whole[$0]?.id } ?? ""
     var (payment, evidence) = (progress.whole, Evidence(progress.whole.key, progress.whole))
     for _ in 0..<Self.mostRounds {
-      let decision = Decision.finish(
-        sequence,
-        of: payment,
-        lost,
-        policy,
-        request,
-        evidence,
-        provider.traits
-      )
-      switch decision {
+      switch Decision.finish(sequence, of: payment, lost, evidence, traits) {
       case .ask(let question):
         payment = try answer(question, payment, charge, &evidence) ?? payment
       case .finish:
@@ -137,14 +128,9 @@ extension Engine {
     if case .byHand = recovery, outcome.state(for: operation)?.isWithoutEffect == true {
       let why =
         "sent again, it is \(outcome.status.rawValue), but the first request may have acted"
-      var fault = Fault.stillUnknown(
-        progress.payment,
-        operation,
-        why,
-        progress.payment.next(traits)
-      )
-      fault.result = outcome.result
-      throw fault
+      let steps = progress.payment.next(traits)
+      throw Fault.stillUnknown(progress.payment, operation, why, steps)
+        .with { $0.result = outcome.result }
     }
     return outcome
   }
@@ -231,14 +217,15 @@ extension Fault {
     if fault.kind.isStop { return fault.lost }
     // Nothing was asked, and a retry would give the same answer.
     if fault.kind == .refused || fault.kind == .state { return fault }
-    var unknown = stillUnknown(payment, operation, fault.message, payment.next(traits))
-    unknown.result = fault.result ?? operation.fault?.result
     // Advice of the look itself is the only way out.
     let isAdvised = fault.hint != nil || !fault.next.isEmpty
-    if fault.cause == .credentialsMissing || fault.effect == .unknown && isAdvised {
+    return stillUnknown(payment, operation, fault.message, payment.next(traits)).with { unknown in
+      unknown.result = fault.result ?? unknown.result
+      guard fault.cause == .credentialsMissing || fault.effect == .unknown && isAdvised else {
+        return
+      }
       (unknown.hint, unknown.next) = (fault.hint, fault.next)
     }
-    return unknown
   }
 
   /// The result is unknown, and the operation is not sent again. A person decides.
@@ -248,9 +235,8 @@ extension Fault {
     _ why: String,
     lookingFor what: String = "it"
   ) -> Fault {
-    var fault = stillUnknown(payment, operation, why, payment.next(.resolve("--as STATUS")))
-    fault.hint = "look for \(what) at the provider"
-    return fault
+    stillUnknown(payment, operation, why, payment.next(.resolve("--as STATUS")))
+      .with { $0.hint = "look for \(what) at the provider" }
   }
 
   static func stillUnknown(
@@ -264,10 +250,7 @@ extension Fault {
       operation.isAttempt && operation.kind != .refund
       ? "payment" : operation.kind.rawValue.replacing("_", with: " ")
     let name = operation.ownReference ?? payment.reference
-    return Fault(
-      .unknown,
-      effect: .unknown,
-      code: "outcome_unknown",
+    return .outcomeUnknown(
       "the result of the \(amount)\(what) \(name.quotedForMessage) is still unknown: \(why)",
       hint: payment.warning,
       next: next,

@@ -4,8 +4,7 @@ package import TenderModel
 package struct Engine {
   let env: Env
   package let provider: any Provider
-  let journal: any Journal
-  let clock: any Clock
+  let driver: Driver
   let interruption: any Interruption
   /// The longest wait for another process that works on the same reference, in milliseconds.
   let patience: Int
@@ -17,7 +16,6 @@ package struct Engine {
   let remembersIDs: Bool
   /// SHA-256 or better, for derived keys.
   let digest: ([UInt8]) -> [UInt8]
-  let announce: (String) -> Void
 
   package init(
     env: Env,
@@ -34,15 +32,18 @@ package struct Engine {
   ) {
     self.env = env
     self.provider = provider
-    self.journal = journal
-    self.clock = clock
     self.interruption = interruption
     self.patience = patience
     self.approveTakeover = approveTakeover
     self.lateWindow = max(lateWindow, provider.traits.lateWindow)
     self.remembersIDs = remembersIDs
     self.digest = digest
-    self.announce = announce
+    driver = Driver(
+      journal: journal,
+      clock: clock,
+      namesItsStates: provider.traits.namesItsStates,
+      announce: announce
+    )
   }
 
   /// Whether the provider can be asked about payments with these credentials.
@@ -52,14 +53,9 @@ package struct Engine {
 
   var traits: Traits { provider.traits }
 
-  var driver: Driver {
-    Driver(
-      journal: journal,
-      clock: clock,
-      namesItsStates: provider.traits.namesItsStates,
-      announce: announce
-    )
-  }
+  var journal: any Journal { driver.journal }
+
+  var clock: any Clock { driver.clock }
 
   /// The state of a report for its reader: the provider's name for it, or the status.
   package func state(of report: Report) -> String {
@@ -86,30 +82,25 @@ package struct Engine {
     patience: Int? = nil
   ) throws(Fault) -> any ReferenceLock {
     try journal.checkWhole()
-    let deadline = Deadline(in: patience ?? self.patience, on: clock)
     // An earlier version may have stored the reference in another form of the same letters. That form is
     // looked up first.
     let isPlain = Reference.forms(of: reference.text).count == 1
-    let lock = try journal.lock(
-      key(reference),
-      opening: isPlain ? first : nil,
-      by: deadline,
-      interruption: interruption
-    )
-    guard let lock else { throw .inProgress(reference, journal.worker(key(reference))) }
+    let wait = patience ?? self.patience
+    guard let lock = try lock(reference, opening: isPlain ? first : nil, within: wait) else {
+      throw .inProgress(reference, journal.worker(key(reference)))
+    }
     return lock
   }
 
   /// Takes the lock on a reference within some milliseconds; nil if another process has it.
   func lock(
     _ reference: Reference,
+    opening first: Opening? = nil,
     within milliseconds: Int = 0
   ) throws(Fault) -> (any ReferenceLock)? {
-    try journal.lock(
-      key(reference),
-      by: Deadline(in: milliseconds, on: clock),
-      interruption: interruption
-    )
+    let deadline = Deadline(in: milliseconds, on: clock)
+    let name = key(reference)
+    return try journal.lock(name, opening: first, by: deadline, interruption: interruption)
   }
 
   /// Checks that these credentials belong to the merchant of a payment. A payment that was never sent has no
@@ -156,11 +147,8 @@ package struct Engine {
     ]
     var name: [UInt8] = []
     for part in parts { name += Array(part.utf8) + [0] }
-    var bytes = Array(digest(name).prefix(16))
-    // A version 8 UUID, whose layout is ours (RFC 9562, section 5.8).
-    bytes[6] = bytes[6] & 0x0f | 0x80
-    bytes[8] = bytes[8] & 0x3f | 0x80
-    return UUIDText.format(bytes).lowercased()
+    // The layout of version 8 is ours (RFC 9562, section 5.8).
+    return UUIDText.format(digest(name), version: 8).lowercased()
   }
 
   /// Adds an operation with its idempotency key, if the provider takes one. `own` is the operator's key.

@@ -101,4 +101,7 @@ struct Lost {
   let late: Int
   /// Whether a look at its payment shows what became of it.
   let isListed: Bool
+  let policy: Policy
+  /// The refund of the command that finishes it.
+  let request: RefundRequest
 }

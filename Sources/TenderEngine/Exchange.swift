@@ -78,11 +78,7 @@ package struct HTTPResponse: Sendable {
 
 extension Fault {
   /// The same fault with the seconds to wait before a retry.
-  package func retried(after seconds: Int?) -> Fault {
-    var fault = self
-    fault.after = seconds
-    return fault
-  }
+  package func retried(after seconds: Int?) -> Fault { with { $0.after = seconds } }
 }
 
 /// A connection that carries HTTP requests to a provider.

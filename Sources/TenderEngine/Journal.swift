@@ -152,8 +152,6 @@ extension Journal {
     if let loss = try loss(), loss.isRefused { throw loss.fault }
   }
 
-  package func loss() throws(Fault) -> JournalLoss? { nil }
-
   /// Returns the payments of a filter with `handle` as their reference, or as the provider's id of an operation,
   /// newest first.
   package func payments(matching handle: String, filter: PaymentFilter) throws(Fault) -> [Payment] {
@@ -167,16 +165,6 @@ extension Journal {
     return found
   }
 
-  package func isPruned(_ key: ReferenceKey) throws(Fault) -> Bool { false }
-
-  package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
-    []
-  }
-
-  package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
-    try counted(filter, upTo: limit)
-  }
-
   /// Counts the payments that match a filter, one by one.
   package func counted(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
     var count = 0
@@ -186,30 +174,9 @@ extension Journal {
     }
     return count
   }
-
-  package func worker(_ key: ReferenceKey) -> String? { nil }
-
-  package var window: SendWindow? { nil }
-
-  package func verify() throws(Fault) -> [String] { [] }
-
-  package var markProblem: String? { nil }
-
-  package func backUp(to path: String) throws(Fault) { throw .unsupported("copied") }
-
-  package func accept(reason: String, at time: Int) throws(Fault) { throw .unsupported("accepted") }
-
-  package func take(_ payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Bool {
-    throw .unsupported("written to from another")
-  }
 }
 
 extension Fault {
-  /// An action that this journal does not support.
-  fileprivate static func unsupported(_ what: String) -> Fault {
-    Fault(.unsupported, code: "journal_unsupported", "this journal cannot be \(what)")
-  }
-
   /// Another provider has the reference in the same env.
   package static func referenceElsewhere(_ other: Payment, _ provider: ProviderName) -> Fault {
     let isOver = other.state.isCaptured
@@ -241,13 +208,6 @@ extension Fault {
   }
 }
 
-extension Payment {
-  /// Whether a payment at another provider forbids a new one under the same reference.
-  package func blocksElsewhere(namesProvider: Bool) -> Bool {
-    state.status.blocksElsewhere(isUnknown: state.isUnknown, namesProvider: namesProvider)
-  }
-}
-
 extension Status {
   /// Whether a payment with this status forbids one under the same reference at another provider.
   /// `isUnknown`: an operation of it is unknown.
@@ -268,44 +228,28 @@ package struct HistoryEntry: Sendable, Hashable {
   /// Milliseconds since 1970.
   package var at: Int
   /// The kind and number of the operation, such as `refund 2`; empty for the journal itself.
-  package var operation: String
-  package var state: String
+  package var operation = ""
+  package var state = ""
   /// The operation's amount, in minor units.
   package var amount: Int?
-  package var status: String
+  package var status = ""
   package var note: String
   /// The writer as `USER@MACHINE`; nil in lines of earlier versions.
   package var by: String?
 
-  package init(
-    at: Int,
-    operation: String = "",
-    state: String = "",
-    amount: Int? = nil,
-    status: String = "",
-    note: String,
-    by: String? = nil
-  ) {
+  package init(at: Int, note: String, by: String? = nil) {
     self.at = at
-    self.operation = operation
-    self.state = state
-    self.amount = amount
-    self.status = status
     self.note = note
     self.by = by
   }
 
   /// Creates a line about one operation of a payment as it is now.
   package init(_ payment: Payment, _ sequence: Int, note: String, by: String?) {
-    let operation = payment[sequence]
-    self.init(
-      at: payment.updatedAt,
-      operation: operation.map { "\($0.kind.rawValue) \($0.number)" } ?? "",
-      state: operation?.state.name.rawValue ?? "",
-      amount: operation?.approved ?? operation?.amount,
-      status: payment.state.status.rawValue,
-      note: note,
-      by: by
-    )
+    self.init(at: payment.updatedAt, note: note, by: by)
+    status = payment.state.status.rawValue
+    guard let operation = payment[sequence] else { return }
+    self.operation = "\(operation.kind.rawValue) \(operation.number)"
+    state = operation.state.name.rawValue
+    amount = operation.approved ?? operation.amount
   }
 }

@@ -10,10 +10,7 @@ extension Fault {
     if kind.isStop {
       return .stopped(by: kind, effect: .unknown, underWay: "an effecting request was under way")
     }
-    return Fault(
-      .unknown,
-      effect: .unknown,
-      code: "outcome_unknown",
+    return .outcomeUnknown(
       "the request was sent and its result is unknown: \(message)",
       hint: "do not make another payment: the same command finds out the result",
       result: result
@@ -22,10 +19,7 @@ extension Fault {
 
   /// The same failure of a look-up, while the bank continues an accepted payment. Its result is unknown.
   var unwatched: Fault {
-    Fault(
-      .unknown,
-      effect: .unknown,
-      code: "outcome_unknown",
+    .outcomeUnknown(
       "the bank may still execute it, and its result could not be looked up: \(message)",
       hint: "do not make another payment: the same command asks how this one ended",
       result: result
@@ -38,10 +32,24 @@ extension Fault {
   /// The same failure, marked as a refusal that proves that nothing was executed.
   ///
   /// After a send, only such a proof gives effect none.
-  package var proven: Fault {
-    var fault = self
-    fault.isProven = true
-    return fault
+  package var proven: Fault { with { $0.isProven = true } }
+
+  /// The result of a request that can move money is unknown.
+  package static func outcomeUnknown(
+    _ message: String,
+    hint: String? = nil,
+    next: [Next] = [],
+    result: JSONObject? = nil
+  ) -> Fault {
+    Fault(
+      .unknown,
+      effect: .unknown,
+      code: "outcome_unknown",
+      message,
+      hint: hint,
+      next: next,
+      result: result
+    )
   }
 
   /// A case that the program excludes.
@@ -53,10 +61,7 @@ extension Fault {
   /// effect is reported as unknown.
   static func unrecorded(_ failure: Fault) -> Fault {
     guard failure.effect != .unknown else { return failure }
-    return Fault(
-      .unknown,
-      effect: .unknown,
-      code: "outcome_unknown",
+    return .outcomeUnknown(
       "the request was sent and its result could not be recorded: \(failure.message)",
       hint:
         "do not make another payment; once the journal can be written, run the same command to see the result",

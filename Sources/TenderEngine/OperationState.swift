@@ -6,8 +6,9 @@ extension Operation {
   package enum State: Sendable, Hashable {
     /// Recorded; nothing that can move money was sent.
     case prepared
-    /// A request that can move money may have left.
-    case sent(Sent)
+    /// A request that can move money may have left: when it was recorded, in milliseconds since 1970 and on the
+    /// machine's monotonic clock. The moment is nil if an earlier version wrote the row.
+    case sent(at: Int, moment: Moment?)
     /// The provider waits for the payer to do the action; without an action, for the merchant.
     case waiting(PayerAction?)
     /// The provider accepted it and has not finished.
@@ -23,16 +24,6 @@ extension Operation {
     package enum Name: String, Sendable, Hashable, CaseIterable {
       case prepared, sent, waiting, processing, succeeded, declined, cancelled, expired, failed
       case returned
-
-      /// Whether an operation can have this state, and later another one.
-      package func canBecome(_ later: Name) -> Bool {
-        switch self {
-        case .prepared, .sent, .waiting, .processing, .expired: later != .prepared
-        case .succeeded: later == .returned
-        case .failed: ![.prepared, .sent, .waiting, .expired, .failed].contains(later)
-        case .declined, .cancelled, .returned: false
-        }
-      }
     }
 
     package var name: Name {
@@ -53,19 +44,8 @@ extension Operation {
     package var action: PayerAction? { if case .waiting(let action) = self { action } else { nil } }
 
     /// The time of the send, while the result is unknown.
-    package var sent: Sent? { if case .sent(let sent) = self { sent } else { nil } }
-  }
-
-  /// The time when a request that can move money was recorded as sent.
-  package struct Sent: Sendable, Hashable {
-    /// Milliseconds since 1970.
-    package var at: Int
-    /// The same time on the machine's monotonic clock; nil if an earlier version wrote the row.
-    package var moment: Moment?
-
-    package init(at: Int, moment: Moment?) {
-      self.at = at
-      self.moment = moment
+    package var sent: (at: Int, moment: Moment?)? {
+      if case .sent(let at, let moment) = self { (at, moment) } else { nil }
     }
   }
 

@@ -26,9 +26,9 @@ package struct Outcome: Sendable, Priced {
   package var providerStatus: String?
   /// The sum of all refunds of the payment so far in minor units, if the provider gives it.
   package var refundedAmount: Int?
-  package var refunds: [SeenRefund] = []
+  package var refunds: [Seen] = []
   /// The charges that the provider has under the same reference.
-  package var charges: [SeenCharge] = []
+  package var charges: [Seen] = []
   /// The id of the capture, if the payment is a hold that was captured.
   package var captureID: String?
   /// Whether a reversal was a void: the provider had not settled the payment yet.
@@ -45,61 +45,27 @@ package struct Outcome: Sendable, Priced {
   /// for the same.
   package var shown: JSONObject?
 
-  /// A refund in a provider's list.
-  package struct SeenRefund: Sendable, Hashable {
-    package var id: String
-    package var state: Operation.State
-    /// In minor units.
-    package var amount: Int?
-    package var result: JSONObject
-    package var fault: Fault?
-    /// Whether it is a void of a part, whose id is that of the charge for the rest.
-    package var isVoid: Bool
-
-    package init(
-      id: String,
-      state: Operation.State,
-      amount: Int?,
-      result: JSONObject,
-      fault: Fault? = nil,
-      isVoid: Bool = false
-    ) {
-      self.id = id
-      self.state = state
-      self.amount = amount
-      self.result = result
-      self.fault = fault
-      self.isVoid = isVoid
-    }
-  }
-
-  /// A charge in a provider's list.
-  package struct SeenCharge: Sendable, Hashable {
+  /// A refund or charge in a provider's list.
+  package struct Seen: Sendable, Hashable {
     package var id: String
     package var state: Operation.State
     /// In minor units.
     package var amount: Int
-    package var currency: Currency?
-    /// The sum of its refunds, in minor units.
-    package var refunded: Int
-    /// The time of its creation in milliseconds since 1970, if the provider gives it.
-    package var madeAt: Int?
     package var result: JSONObject
+    /// The currency of a charge, and the time of its creation in milliseconds since 1970, if the provider gives them.
+    package var currency: Currency?
+    package var madeAt: Int?
+    /// The sum of the refunds of a charge, in minor units.
+    package var refunded = 0
+    /// The error of a refund that failed.
+    package var fault: Fault?
+    /// Whether it is a void of a part, whose id is that of the charge for the rest.
+    package var isVoid = false
 
-    package init(
-      id: String,
-      state: Operation.State,
-      amount: Int,
-      currency: Currency? = nil,
-      refunded: Int,
-      madeAt: Int?,
-      result: JSONObject
-    ) {
+    package init(id: String, state: Operation.State, amount: Int, result: JSONObject) {
       self.id = id
       self.state = state
-      (self.amount, self.currency) = (amount, currency)
-      self.refunded = refunded
-      self.madeAt = madeAt
+      self.amount = amount
       self.result = result
     }
   }

@@ -41,26 +41,18 @@ package struct Payment: Sendable, Priced {
   /// The last sequence of the whole payment, so that a part of it numbers its operations after all others.
   private var lastSequence = 0
 
+  /// Creates a payment without operations. Without a time, it is one that the journal does not have.
   package init(
     key: ReferenceKey,
-    kind: Kind,
-    merchant: String,
-    operations: [Operation] = [],
-    observed: Observed = Observed(),
-    at time: Int
+    kind: Kind = .payment,
+    merchant: String = "",
+    at time: Int = 0
   ) {
     self.key = key
     self.kind = kind
     self.merchant = merchant
-    self.operations = operations
-    self.observed = observed
     createdAt = time
     updatedAt = time
-  }
-
-  /// Creates the payment of a reference that the journal does not have.
-  package init(elsewhere key: ReferenceKey, _ kind: Kind = .payment) {
-    self.init(key: key, kind: kind, merchant: "", at: 0)
   }
 
   package var env: Env { key.env }
@@ -248,12 +240,6 @@ package struct Payment: Sendable, Priced {
     guard handle != reference.text else { return nil }
     return operations.last { $0.ownReference?.text == handle && $0.state.name != .failed }
       ?? operations.last { $0.ownReference?.text == handle }
-  }
-
-  /// The same by their ids, for answers about many of them.
-  var reversalsByID: [String: Operation] {
-    let named = reversals.compactMap { reversal in reversal.id.map { ($0, reversal) } }
-    return Dictionary(named) { first, _ in first }
   }
 
   package var unknowns: [Operation] { operations.filter(\.isUnknown) }

@@ -98,17 +98,22 @@ package struct PaymentFilter: Sendable {
 
   /// The query for candidates in an index of terms; nil if a column is narrower, or no term fits.
   package var query: SearchTerm.Query? {
-    if let traceID { return .exactly("t:" + SearchTerm.cut(traceID)) }
-    if let pair = metadata.first { return .exactly(SearchTerm.term("m:", pair.name, pair.value)) }
-    if let pair = members.first { return .exactly(SearchTerm.term("o:", pair.name, pair.value)) }
+    if let traceID { return .init(exact: ["t:" + SearchTerm.cut(traceID)]) }
+    if let pair = metadata.first {
+      return .init(exact: [SearchTerm.term("m:", pair.name, pair.value)])
+    }
+    if let pair = members.first {
+      return .init(exact: [SearchTerm.term("o:", pair.name, pair.value)])
+    }
     if let customer {
       let phone = PhoneNumber(customer).map { [SearchTerm.phone($0)] }
-      return .anyOf(phone ?? [], orBeginning: SearchTerm.beginnings(ofCustomer: customer))
+      let beginnings = SearchTerm.beginnings(ofCustomer: customer)
+      return .init(exact: phone ?? [], beginnings: beginnings)
     }
     if let failure {
       let low = "f:" + SearchTerm.cut(SearchTerm.word(failure.lowercased()))
       let codes = failureCodes.sorted().map { "f:" + SearchTerm.cut($0.lowercased()) }
-      return .anyOf(codes, orBeginning: [low])
+      return .init(exact: codes, beginnings: [low])
     }
     guard name == nil else { return nil }
     // A single `*` at the beginning: the end of a reference or an id.
@@ -116,16 +121,17 @@ package struct PaymentFilter: Sendable {
       guard handle.hasPrefix("*"), handle.count > 1, !handle.dropFirst().contains("*") else {
         return nil
       }
-      return .beginning("r:" + SearchTerm.cut(SearchTerm.backwards(String(handle.dropFirst()))))
+      let end = SearchTerm.backwards(String(handle.dropFirst()))
+      return .init(beginnings: ["r:" + SearchTerm.cut(end)])
     }
     guard amount == nil, lastFour == nil else { return nil }
     if isOpen || !statuses.isEmpty {
-      return statuses.allSatisfy { !$0.isFinal } ? .exactly(SearchTerm.open) : nil
+      return statuses.allSatisfy { !$0.isFinal } ? .init(exact: [SearchTerm.open]) : nil
     }
     guard since == nil, until == nil else { return nil }
-    if let provider { return .exactly("p:" + provider.text) }
-    if let currency { return .exactly("u:" + currency.code) }
-    return env.map { .exactly("e:" + $0.rawValue) }
+    if let provider { return .init(exact: ["p:" + provider.text]) }
+    if let currency { return .init(exact: ["u:" + currency.code]) }
+    return env.map { .init(exact: ["e:" + $0.rawValue]) }
   }
 
   /// Whether a payment matches.
@@ -228,16 +234,10 @@ extension JSON {
 /// A term is the kind of text, a colon, and the beginning of the text in lower case. An index finds
 /// candidates, and `PaymentFilter.lets` decides.
 package enum SearchTerm {
-  /// A query to an index: terms in a range, or any of some terms.
-  package enum Query: Sendable, Hashable {
-    case exactly(String)
-    /// From the first term up to the second, without the second.
-    case range(String, String)
-    case anyOf([String], orBeginning: [String])
-
-    fileprivate static func beginning(_ term: String) -> Query {
-      .range(term, SearchTerm.end(of: term))
-    }
+  /// A query to an index: any of some terms, and of the terms with some beginnings.
+  package struct Query: Sendable, Hashable {
+    package var exact: [String] = []
+    package var beginnings: [String] = []
   }
 
   /// The number of characters of a text in the index.

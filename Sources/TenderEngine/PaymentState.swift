@@ -43,6 +43,8 @@ package struct PaymentState: Sendable, Hashable {
   package private(set) var requestedAmount: Int?
   /// The amount that the provider has under `id`. It is less than was captured after a part was voided.
   package private(set) var standing = 0
+  /// How its operations took or gave back more than there was; nil if they did not.
+  package private(set) var excess: String?
   /// An observation that the operations do not explain, as a warning.
   package private(set) var warning: String?
 
@@ -109,6 +111,11 @@ package struct PaymentState: Sendable, Hashable {
     }
   }
 
+  private mutating func exceed(_ text: String) {
+    excess = text
+    warn(text)
+  }
+
   private mutating func warn(_ text: String) { warning = warning.map { "\($0); \(text)" } ?? text }
 
   /// The sum of released and voided amounts.
@@ -126,7 +133,7 @@ package struct PaymentState: Sendable, Hashable {
     let done = captures.filter(\.hasMoney)
     if !done.isEmpty {
       captured = min(authorized, done.minorUnits)
-      if done.minorUnits > authorized { warn("more was captured than was authorized") }
+      if done.minorUnits > authorized { exceed("more was captured than was authorized") }
     } else if attempt.kind == .charge {
       captured = attempt.hasMoney ? authorized : 0
     } else if attempt.state.name == .succeeded || attempt.state.name == .returned, captures.isEmpty,
@@ -165,7 +172,7 @@ package struct PaymentState: Sendable, Hashable {
     let parts = reversals.filter {
       $0.state.name == .succeeded && !$0.isWholeVoid(of: captured)
     }
-    if parts.minorUnits > captured { warn("more was refunded than was captured") }
+    if parts.minorUnits > captured { exceed("more was refunded than was captured") }
     refunded = min(captured, parts.minorUnits)
     voidedParts = min(refunded, parts.filter { $0.kind == .void }.minorUnits)
     for void in parts where void.kind == .void {
@@ -215,6 +222,7 @@ package struct PaymentState: Sendable, Hashable {
       let returned = earlier.refunded + earlier.reversed + earlier.returned
       earlierCaptured += earlier.captured
       earlierReturned += returned
+      excess = excess ?? earlier.excess
       guard earlier.returned == 0, earlier.captured > returned else { continue }
       warn(
         charge.isSurplus
@@ -246,8 +254,6 @@ package struct PaymentState: Sendable, Hashable {
     }
     let isPaid = captured > 0
     switch attempt.state {
-    case .prepared: return .pending
-    case .sent: return .unknown
     case .waiting(let action):
       if has([.capture, .void], .sent) { return .unknown }
       if isPaid { return paid(isProcessing: has([.capture], .processing)) }
@@ -258,9 +264,6 @@ package struct PaymentState: Sendable, Hashable {
       if isPaid { return paid(isProcessing: has([.capture], .processing)) }
       guard attempt.kind == .authorize else { return .succeeded }
       return has([.capture, .void], .sent) ? .unknown : Self.end(followers) ?? .succeeded
-    case .declined: return .declined
-    case .cancelled: return .cancelled
-    case .expired: return .expired
     case .failed:
       // It ended before anything was sent, by a timeout or by a person.
       return switch attempt.fault?.kind {
@@ -268,7 +271,7 @@ package struct PaymentState: Sendable, Hashable {
       case .cancelled: .cancelled
       default: .failed
       }
-    case .returned: return .returned
+    case .prepared, .sent, .declined, .cancelled, .expired, .returned: return attempt.status
     }
   }
 
@@ -293,12 +296,8 @@ package struct PaymentState: Sendable, Hashable {
     let tried = followers.last {
       $0.kind == .capture && ![.prepared, .failed].contains($0.state.name)
     }
-    return switch tried?.state.name {
-    case .declined: .declined
-    case .cancelled: .cancelled
-    case .expired: .expired
-    default: nil
-    }
+    guard let tried, [.declined, .cancelled, .expired].contains(tried.status) else { return nil }
+    return tried.status
   }
 
   // MARK: Remaining amounts

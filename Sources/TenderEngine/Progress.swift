@@ -115,10 +115,10 @@ package final class Progress {
   /// a consent or form of the payer's flow was sent.
   package func willSend(isStoppable: Bool = true, isConsent: Bool = false) throws(Fault) {
     if isStoppable { try interruption.check() }
-    let sent = Operation.Sent(at: driver.clock.now, moment: driver.clock.moment)
+    let (now, moment) = (driver.clock.now, driver.clock.moment)
     var next = whole
     if operation.state.name != .sent { before = operation.state }
-    try next.move(sequence, .send, to: .sent(sent), at: sent.at) { operation in
+    try next.move(sequence, .send, to: .sent(at: now, moment: moment), at: now) { operation in
       if isConsent { operation.preparation = Operation.consent }
     }
     try replace(next, note("sent"))

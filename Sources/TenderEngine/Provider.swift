@@ -67,63 +67,37 @@ package protocol Provider: Sendable {
 package struct Traits: Sendable {
   package var kinds: [Operation.Kind]
   /// Whether an idempotency key is sent with each request that can move money.
-  package var takesKeys: Bool
+  package var takesKeys = false
   /// The time for which a key means the same request, in milliseconds; nil for ever.
   package var keyLife: Int?
   /// The option of `transact` that stops before capture.
-  package var holdOption: String
+  package var holdOption = "--hold"
   /// Whether the provider's states are shown, by their documented names.
-  package var namesItsStates: Bool
+  package var namesItsStates = false
   /// Whether a payer authorizes step by step, so that `confirm` continues an attempt that waits.
-  package var hasPayerFlow: Bool
+  package var hasPayerFlow = false
   /// Whether `cancel` refunds a captured payment.
-  package var cancelsCaptured: Bool
+  package var cancelsCaptured = true
   /// Whether a whole refund without the card is a void.
-  package var refundsByVoid: Bool
-  package var canLookUp: Bool
+  package var refundsByVoid = false
+  package var canLookUp = true
   /// Whether a payment of another journal can be looked up by the merchant's reference.
-  package var looksByReference: Bool
+  package var looksByReference = false
   /// Whether payments are made at a reader. A sale that is under way there can be asked to stop.
-  package var isAtReader: Bool
+  package var isAtReader = false
   /// The time after a send in which an effect may still appear, in milliseconds.
-  package var lateWindow: Int
+  package var lateWindow = 0
   /// Whether `confirm --amount` can capture a part of a payment that is held.
-  package var capturesPart: @Sendable (Payment) -> Bool
+  package var capturesPart: @Sendable (Payment) -> Bool = { _ in false }
   /// The way to finish an operation of a payment whose answer was lost, if no look decides it.
-  package var recovery: @Sendable (Operation, Payment) -> Recovery
+  package var recovery: @Sendable (Operation, Payment) -> Recovery = { operation, _ in
+    operation.key == nil ? .byHand(canResend: false) : .sameKey()
+  }
 
-  package init(
-    kinds: [Operation.Kind],
-    takesKeys: Bool = false,
-    keyLife: Int? = nil,
-    holdOption: String = "--hold",
-    namesItsStates: Bool = false,
-    hasPayerFlow: Bool = false,
-    cancelsCaptured: Bool = true,
-    refundsByVoid: Bool = false,
-    canLookUp: Bool = true,
-    looksByReference: Bool = false,
-    isAtReader: Bool = false,
-    lateWindow: Int = 0,
-    capturesPart: @escaping @Sendable (Payment) -> Bool = { _ in false },
-    recovery: @escaping @Sendable (Operation, Payment) -> Recovery = { operation, _ in
-      operation.key == nil ? .byHand(canResend: false) : .sameKey()
-    }
-  ) {
+  /// Creates the abilities of a provider with these kinds of operation; `set` sets those that differ from the defaults.
+  package init(kinds: [Operation.Kind], _ set: (inout Traits) -> Void = { _ in }) {
     self.kinds = kinds
-    self.takesKeys = takesKeys
-    self.keyLife = keyLife
-    self.holdOption = holdOption
-    self.namesItsStates = namesItsStates
-    self.hasPayerFlow = hasPayerFlow
-    self.cancelsCaptured = cancelsCaptured
-    self.refundsByVoid = refundsByVoid
-    self.canLookUp = canLookUp
-    self.looksByReference = looksByReference
-    self.isAtReader = isAtReader
-    self.lateWindow = lateWindow
-    self.capturesPart = capturesPart
-    self.recovery = recovery
+    set(&self)
   }
 }
 

@@ -102,6 +102,11 @@ package struct Report: Sendable, Priced {
     }
   }
 
+  /// Creates the report of an operation, with the payment or the surplus charge that it is about.
+  init(_ whole: Payment, about sequence: Int, replayed: Bool) {
+    self.init(whole.subject(of: sequence), whole[sequence], replayed: replayed)
+  }
+
   /// Creates the report of a look-up of a payment that the journal does not have.
   package init(
     _ outcome: Outcome,
@@ -149,16 +154,9 @@ package struct Report: Sendable, Priced {
     guard replayed == true, let payment, let operation, operation.effect == .done else {
       return nil
     }
-    let earlier = Payment(
-      key: payment.key,
-      kind: payment.kind,
-      merchant: payment.merchant,
-      operations: payment.operations.filter { $0.sequence <= operation.sequence },
-      at: payment.createdAt
-    )
-    var report = Report(earlier, operation, replayed: true)
-    report.currency = currency
-    return report.ended(acceptsPart: acceptedPart)
+    let before = payment.operations.filter { $0.sequence <= operation.sequence }
+    let earlier = payment.with(before, Observed())
+    return Report(earlier, operation, replayed: true).ended(acceptsPart: acceptedPart)
   }
 
   /// The steps that can follow.
@@ -167,7 +165,7 @@ package struct Report: Sendable, Priced {
     if let payment { return payment.next(traits) }
     let reference = reference ?? Reference(stored: id ?? "")
     let key = ReferenceKey(env: env, provider: provider, reference: reference)
-    return steps + (isFinal ? [] : Payment(elsewhere: key, kind).next(.wait))
+    return steps + (isFinal ? [] : Payment(key: key, kind: kind).next(.wait))
   }
 
   /// Returns the report with the provider's answer. The journal may lack parts of that answer.

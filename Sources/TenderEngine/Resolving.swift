@@ -94,12 +94,8 @@ extension Engine {
     guard let attempt = payment.attempt, provider.traits.canLookUp, provider.canLook(at: payment)
     else { throw .unsupportedOperation(provider.name, "look-up of this payment") }
     if payment.state.isUnknown {
-      throw Fault(
-        .unknown,
-        effect: .unknown,
-        code: "outcome_unknown",
-        "the result of the \(payment.unknownWords) is unknown"
-      ).forPayment(payment, traits)
+      let why = "the result of the \(payment.unknownWords) is unknown"
+      throw Fault.outcomeUnknown(why).forPayment(payment, traits)
     }
     guard let outcome = try provider.lookUp(query(of: payment, false)) else {
       throw .notShown(payment)
@@ -174,14 +170,15 @@ extension Payment {
     until end: Int,
     in milliseconds: Int
   ) -> Fault {
-    var fault = Fault.conflict(
+    .conflict(
       "may_still_appear",
       "the \(text(of: operation)) \(operation.kind.rawValue.replacing("_", with: " ")) of "
         + "\(reference.quotedForMessage) can still appear at \(provider.text) until "
         + "\(Timestamp.text(end)); nothing was changed"
-    ).then(next(.resolve("--as \(status.rawValue)"))).retried(after: (milliseconds + 999) / 1000)
-    fault.again = .later
-    return fault
+    ).with { fault in
+      fault.next = next(.resolve("--as \(status.rawValue)"))
+      (fault.again, fault.after) = (.later, (milliseconds + 999) / 1000)
+    }
   }
 
   /// Refuses an end without effect of an operation that the provider has accepted.

@@ -6,18 +6,9 @@ package import TenderModel
 /// The time is monotonic, and runs while the machine sleeps. After a longer stop of the process the window is
 /// over, and nothing is sent.
 package final class SendWindow: Sendable {
-  /// The limits that one write of `sent` gives, as moments of this machine's clock.
-  package struct Loan: Sendable {
-    /// The last moment to start a request, so that its deadline ends before the loan.
-    package let begin: Moment
-    /// The end of the loan. Nothing leaves after it.
-    package let end: Moment
-
-    package init(begin: Moment, end: Moment) {
-      self.begin = begin
-      self.end = end
-    }
-  }
+  /// The limits that one write of `sent` gives, as moments of this machine's clock: the last moment to start a
+  /// request, so that its deadline ends before the loan, and the end of the loan. Nothing leaves after the end.
+  package typealias Loan = (begin: Moment, end: Moment)
 
   private let clock: any Clock
   private let loan = Mutex<Loan?>(nil)

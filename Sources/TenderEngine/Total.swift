@@ -8,37 +8,31 @@ package struct Total: Sendable, Hashable {
   package enum Key: String, Sendable, Hashable, CaseIterable { case day, provider, status }
 
   /// The env, the currency, and the values of the chosen keys in the order of `Key.allCases`.
-  package let group: [String]
-  package private(set) var payments = 0
-  package private(set) var charged = 0
+  package fileprivate(set) var group: [String] = []
+  package var payments = 1
+  package var charged = 0
   /// The amount that payers got back: refunded, voided after capture, or returned by the bank.
-  package private(set) var refunded = 0
+  package var refunded = 0
   /// The amount of refunds on their way, unknown ones included.
-  package private(set) var refunding = 0
+  package var refunding = 0
   /// The number of payments with an unknown operation.
-  package private(set) var unknown = 0
+  package var unknown = 0
 
   package var net: Int { charged - refunded }
 
-  package init(group: [String]) { self.group = group }
+  package init() {}
 
   /// Adds another sum. A sum beyond 64 bits stays at the largest number.
-  package mutating func add(
-    payments: Int,
-    charged: Int,
-    refunded: Int,
-    refunding: Int,
-    unknown: Int
-  ) {
+  fileprivate mutating func add(_ other: Total) {
     func sum(_ one: Int, _ other: Int) -> Int {
       let (sum, isOver) = one.addingReportingOverflow(other)
       return isOver ? .max : sum
     }
-    self.payments += payments
-    self.charged = sum(self.charged, charged)
-    self.refunded = sum(self.refunded, refunded)
-    self.refunding = sum(self.refunding, refunding)
-    self.unknown += unknown
+    payments += other.payments
+    charged = sum(charged, other.charged)
+    refunded = sum(refunded, other.refunded)
+    refunding = sum(refunding, other.refunding)
+    unknown += other.unknown
   }
 }
 
@@ -49,30 +43,12 @@ package struct Totals: Sendable {
 
   package init() {}
 
-  package mutating func add(
-    _ group: String,
-    payments: Int = 1,
-    charged: Int,
-    refunded: Int,
-    refunding: Int,
-    unknown: Int
-  ) {
-    let place = places[group] ?? all.count
-    if place == all.count {
-      places[group] = place
-      all.append(
-        Total(
-          group: group.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-        )
-      )
-    }
-    all[place].add(
-      payments: payments,
-      charged: charged,
-      refunded: refunded,
-      refunding: refunding,
-      unknown: unknown
-    )
+  package mutating func add(_ total: Total, to group: String) {
+    if let place = places[group] { return all[place].add(total) }
+    places[group] = all.count
+    all.append(total)
+    all[all.count - 1].group = group.split(separator: "\t", omittingEmptySubsequences: false)
+      .map(String.init)
   }
 }
 

@@ -56,7 +56,7 @@ package enum OperationRow {
     switch row.text("state").flatMap(Operation.State.Name.init(rawValue:)) {
     case .prepared: .prepared
     case .sent:
-      .sent(.init(at: row.time("sent"), moment: row.text("moment").flatMap(Moment.init)))
+      .sent(at: row.time("sent"), moment: row.text("moment").flatMap(Moment.init))
     case .waiting: .waiting(row.object("next_action").flatMap { PayerAction(.object($0)) })
     case .processing: .processing
     case .succeeded: .succeeded

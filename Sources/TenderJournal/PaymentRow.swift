@@ -71,15 +71,9 @@ package enum PaymentRow {
   ///
   /// Throws `state` if a row is invalid.
   package static func payment(_ row: Row, _ operations: [Row]) throws(Fault) -> Payment {
-    guard let env = row.text("env").flatMap(Env.init(rawValue:)),
-      let kind = row.number("kind").flatMap(Payment.Kind.init(rawValue:))
+    guard let key = row.key, let kind = row.number("kind").flatMap(Payment.Kind.init(rawValue:))
     else { throw .unreadableRow }
-    let key = ReferenceKey(
-      env: env,
-      provider: ProviderName(row.text("provider") ?? ""),
-      reference: Reference(stored: row.text("reference") ?? "")
-    )
-    var read = Source(Payment(key: key, kind: kind, merchant: "", at: 0))
+    var read = Source(Payment(key: key, kind: kind))
     table.read(row, into: &read)
     read.payment.row = row.number("row") ?? 0
     let list = try operations.map { row throws(Fault) in try OperationRow.operation(row) }
@@ -144,7 +138,7 @@ package enum PaymentRow {
         return "its \(member.key) is \(number)"
       }
     }
-    return payment.flawOfSums
+    return payment.state.excess
   }
 
   /// Returns whether two are the same payment with the same operations, whatever their versions.
@@ -152,6 +146,20 @@ package enum PaymentRow {
     var objects = [object(one), object(other)]
     for index in objects.indices { objects[index]["version"] = nil }
     return JSON.object(objects[0]).canonicalText == JSON.object(objects[1]).canonicalText
+  }
+}
+
+extension Row {
+  /// The key of a payment's row; nil if it is damaged.
+  var key: ReferenceKey? {
+    guard let env = text("env").flatMap(Env.init(rawValue:)), let provider = text("provider"),
+      let reference = text("reference")
+    else { return nil }
+    return ReferenceKey(
+      env: env,
+      provider: ProviderName(provider),
+      reference: Reference(stored: reference)
+    )
   }
 }
 
@@ -167,25 +175,6 @@ extension Payment.Kind {
 }
 
 extension Payment {
-  /// How its operations exceed their attempt; nil if they do not. `PaymentState` would show no more than was taken.
-  fileprivate var flawOfSums: String? {
-    for (index, attempt) in operations.enumerated() where attempt.isAttempt {
-      let followers = operations[(index + 1)...].prefix { !$0.isAttempt }
-      func sum(_ isCounted: (Operation) -> Bool) -> Int {
-        followers.filter(isCounted).reduce(0) { min($0 + ($1.amount ?? 0), Money.limit) }
-      }
-      let captures: [Operation.State.Name] = [.processing, .succeeded, .returned]
-      let captured = sum { $0.kind == .capture && captures.contains($0.state.name) }
-      if captured > attempt.effectiveAmount {
-        return "its capture is more than was authorized"
-      }
-      let paid = PaymentState([attempt] + followers, Observed()).captured
-      let refunds = sum { $0.kind == .refund && $0.isAlive && $0.parent == nil }
-      if paid > 0, refunds > paid { return "its refunds are more than was captured" }
-    }
-    return nil
-  }
-
   /// Returns the payment with a provider's texts redacted. A preparation is not changed.
   package func redacted(by redactor: Redactor) -> Payment {
     var seen = observed

@@ -79,17 +79,3 @@ extension SQLiteJournal {
     return count
   }
 }
-
-extension Row {
-  /// The key of a payment's row; nil if it is damaged.
-  var key: ReferenceKey? {
-    guard let env = text("env").flatMap(Env.init(rawValue:)), let provider = text("provider"),
-      let reference = text("reference")
-    else { return nil }
-    return ReferenceKey(
-      env: env,
-      provider: ProviderName(provider),
-      reference: Reference(stored: reference)
-    )
-  }
-}

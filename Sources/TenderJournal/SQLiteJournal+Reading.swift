@@ -41,17 +41,6 @@ extension SQLiteJournal {
     return nil
   }
 
-  /// Returns the statement for the rows of a filter.
-  package static func selection(_ filter: PaymentFilter) -> (sql: String, values: [Database.Value])
-  {
-    let statement = order(search(filter))
-    return (statement.sql, statement.values)
-  }
-
-  private static func order(_ search: Search) -> Statement {
-    search.isSorted ? "\(search.statement)\(Search.order)" : search.statement
-  }
-
   package func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault) {
     let search = Self.search(filter)
     var problem: Fault?
@@ -65,7 +54,7 @@ extension SQLiteJournal {
       }
     }
     var found: [(created: Int, row: Int)] = []
-    try each(Self.order(search)) { values in
+    try each(search.ordered) { values in
       guard let row = values[0].integer else { return true }
       if search.isSorted { return show(row) }
       found.append((values[1].time, row))

@@ -144,6 +144,11 @@ package final class SQLiteJournal: TableJournal, @unchecked Sendable {
     folder + "/stop-" + String(LockFile.position(of: key.description), radix: 16)
   }
 
+  /// A kernel lock does not tell which process holds it, and lasts as long as that process.
+  package func worker(_ key: ReferenceKey) -> String? { nil }
+
+  package var window: SendWindow? { nil }
+
   /// Erases deleted bytes from the write-ahead log: it is written to the database file, where `secure_delete`
   /// overwrote the freed bytes, and then cut to nothing.
   ///

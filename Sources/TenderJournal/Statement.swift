@@ -5,8 +5,8 @@ package import TenderSystem
 /// An SQL statement with its parameters. Interpolated values are bound, and never become part of its text.
 package struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol {
   /// The text as SQLite reads it, with `?` for each parameter and nowhere else.
-  private(set) var sql = ""
-  private(set) var values: [Database.Value] = []
+  package private(set) var sql = ""
+  package private(set) var values: [Database.Value] = []
   /// PostgreSQL's names of the values' types.
   private var types: [StaticString] = []
 

@@ -4,7 +4,7 @@ package import TenderModel
 /// A query for payments that may match a filter: their numbers (`row`) and the times of their creation (`created`).
 ///
 /// It has every test that the database can decide, so that few payments remain for `PaymentFilter.lets`.
-struct Search {
+package struct Search {
   let statement: Statement
   /// Whether an index has the results in the order of time. Other results are sorted by their
   /// numbers alone, because whole rows would need much memory.
@@ -16,22 +16,25 @@ struct Search {
 
   /// The order of `each`, newest first.
   static let order: Statement = " ORDER BY created DESC, row DESC"
+
+  /// The statement, with its order if an index has it.
+  package var ordered: Statement { isSorted ? "\(statement)\(Self.order)" : statement }
 }
 
 extension TableJournal {
-  static func search(_ filter: PaymentFilter) -> Search {
-    switch filter.query {
-    case .exactly(let term): return Search([byTerm(term, filter)], isSorted: true)
-    case .range(let low, let high):
-      return Search([byTerms("t.text >= \(low) AND t.text < \(high)", filter)])
-    case .anyOf(let terms, let beginnings):
+  /// Returns the query for the payments that may match a filter.
+  package static func search(_ filter: PaymentFilter) -> Search {
+    if let query = filter.query {
+      let (terms, beginnings) = (query.exact, query.beginnings)
+      guard terms.count > 1 || !beginnings.isEmpty else {
+        return Search(terms.map { byTerm($0, filter) }, isSorted: true)
+      }
       // With an empty list, SQLite would read all terms.
       let exact = terms.isEmpty ? [] : [byTerms("t.text IN (\(each: terms))", filter)]
       let ranges = beginnings.map { low in
         byTerms("t.text >= \(low) AND t.text < \(SearchTerm.end(of: low))", filter)
       }
       return Search(exact + ranges)
-    case nil: break
     }
     if let name = filter.name { return search(named: name, filter) }
     if let handle = filter.handle {

@@ -18,14 +18,13 @@ extension TableJournal {
       AND NOT (a.captured = 0 AND \(sql: Self.isOfOriginal))\(Self.columns(filter))\(sql: adds ? " GROUP BY 1" : "")
       """
     ) { row in
-      totals.add(
-        row[0].text ?? "",
-        payments: row[1].integer ?? 0,
-        charged: row[2].integer ?? 0,
-        refunded: row[3].integer ?? 0,
-        refunding: row[4].integer ?? 0,
-        unknown: row[5].integer ?? 0
-      )
+      var total = Total()
+      total.payments = row[1].integer ?? 0
+      total.charged = row[2].integer ?? 0
+      total.refunded = row[3].integer ?? 0
+      total.refunding = row[4].integer ?? 0
+      total.unknown = row[5].integer ?? 0
+      totals.add(total, to: row[0].text ?? "")
       return true
     }
     return totals.all
@@ -71,55 +70,55 @@ extension TableJournal {
     ]
   }
 
+  private static var operation: String { "\(schema)operation" }
+
+  /// The sequence of the newest attempt of a payment `a`.
+  private static var newest: String {
+    """
+    (
+      SELECT max(newest.sequence) FROM \(operation) newest
+      WHERE newest.payment = a.row AND newest.content IS NOT NULL
+    )
+    """
+  }
+
   /// The test that the payer has the money of the newest attempt back by a dispute, as a look showed.
   private static var lost: String {
-    let operation = "\(schema)operation"
-    return """
-      a.observed > 0 AND EXISTS (
-        SELECT 1 FROM \(operation) o
-        WHERE o.payment = a.row AND o.result LIKE '%"\(Operation.dispute)":"LOST"%'
-        AND (o.content IS NOT NULL OR o.kind <> 'charge') AND o.sequence >= (
-          SELECT max(newest.sequence) FROM \(operation) newest
-          WHERE newest.payment = a.row AND newest.content IS NOT NULL
-        )
-      )
-      """
+    """
+    a.observed > 0 AND EXISTS (
+      SELECT 1 FROM \(operation) o
+      WHERE o.payment = a.row AND o.result LIKE '%"\(Operation.dispute)":"LOST"%'
+      AND (o.content IS NOT NULL OR o.kind <> 'charge') AND o.sequence >= \(newest)
+    )
+    """
   }
 
   /// The amount of later operations that are not about the newest attempt and pass a test.
   private static func beside(_ test: String) -> String {
-    let operation = "\(schema)operation"
-    return """
-      coalesce((
-        SELECT sum(coalesce(o.approved, o.amount, 0)) FROM \(operation) o
-        LEFT JOIN \(operation) s ON s.payment = o.payment AND s.sequence = o.parent
-        WHERE o.payment = a.row AND (o.source IS NOT NULL OR o.parent IS NOT NULL) AND (\(test))
-        AND o.sequence > (
-          SELECT max(newest.sequence) FROM \(operation) newest
-          WHERE newest.payment = a.row AND newest.content IS NOT NULL
-        )
-      ), 0)
-      """
+    """
+    coalesce((
+      SELECT sum(coalesce(o.approved, o.amount, 0)) FROM \(operation) o
+      LEFT JOIN \(operation) s ON s.payment = o.payment AND s.sequence = o.parent
+      WHERE o.payment = a.row AND (o.source IS NOT NULL OR o.parent IS NOT NULL) AND (\(test))
+      AND o.sequence > \(newest)
+    ), 0)
+    """
   }
 
   /// The amount of the operations of earlier attempts that pass a test. Few payments have any.
   private static func earlier(_ test: String) -> String {
-    let operation = "\(schema)operation"
     // The operation `c` took the money that the void `o` gave back: no attempt begins between them.
-    return """
-      CASE WHEN a.attempt > 1 THEN coalesce((
-        SELECT sum(coalesce(o.approved, o.amount, c.approved, c.amount, 0)) FROM \(operation) o
-        LEFT JOIN \(operation) c ON o.kind = 'void' AND c.payment = o.payment
-        AND c.kind IN ('charge', 'capture') AND c.state IN ('processing', 'succeeded')
-        AND c.sequence < o.sequence AND NOT EXISTS (
-          SELECT 1 FROM \(operation) b WHERE b.payment = o.payment AND b.content IS NOT NULL
-          AND b.sequence > c.sequence AND b.sequence < o.sequence
-        )
-        WHERE o.payment = a.row AND (\(test)) AND o.sequence < (
-          SELECT max(newest.sequence) FROM \(operation) newest
-          WHERE newest.payment = a.row AND newest.content IS NOT NULL
-        )
-      ), 0) ELSE 0 END
-      """
+    """
+    CASE WHEN a.attempt > 1 THEN coalesce((
+      SELECT sum(coalesce(o.approved, o.amount, c.approved, c.amount, 0)) FROM \(operation) o
+      LEFT JOIN \(operation) c ON o.kind = 'void' AND c.payment = o.payment
+      AND c.kind IN ('charge', 'capture') AND c.state IN ('processing', 'succeeded')
+      AND c.sequence < o.sequence AND NOT EXISTS (
+        SELECT 1 FROM \(operation) b WHERE b.payment = o.payment AND b.content IS NOT NULL
+        AND b.sequence > c.sequence AND b.sequence < o.sequence
+      )
+      WHERE o.payment = a.row AND (\(test)) AND o.sequence < \(newest)
+    ), 0) ELSE 0 END
+    """
   }
 }

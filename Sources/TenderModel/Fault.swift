@@ -131,12 +131,15 @@ extension Fault {
     Fault(.conflict, code: code, message, hint: hint)
   }
 
-  /// Returns the fault with the steps that can follow.
-  package func then(_ next: [Next]) -> Fault {
+  /// Returns the fault with other members.
+  package func with(_ change: (inout Fault) -> Void) -> Fault {
     var fault = self
-    fault.next = next
+    change(&fault)
     return fault
   }
+
+  /// Returns the fault with the steps that can follow.
+  package func then(_ next: [Next]) -> Fault { with { $0.next = next } }
 
   /// A system library that a request needs cannot be opened.
   package static func libraryMissing(_ problem: String) -> Fault {

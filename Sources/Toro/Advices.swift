@@ -240,10 +240,7 @@ extension Fault {
 
   /// The fault of a capture that an earlier version began to cancel.
   fileprivate static func beingCancelled(_ payment: Payment) -> Fault {
-    Fault(
-      .unknown,
-      effect: .unknown,
-      code: "outcome_unknown",
+    .outcomeUnknown(
       "the cancellation of \(payment.reference.quotedForMessage) was sent, and has no answer yet",
       next: payment.next(.void)
     )
@@ -251,10 +248,7 @@ extension Fault {
 
   /// The fault of a sale that stays unknown because it could not be undone.
   fileprivate func stillUnknown(_ payment: Payment, _ why: String) -> Fault {
-    Fault(
-      .unknown,
-      effect: .unknown,
-      code: "outcome_unknown",
+    .outcomeUnknown(
       "the sale may have been authorized, and could not be undone: \(why)",
       result: result
     )

@@ -203,7 +203,7 @@ struct Gateway {
     repetition first: Int,
     _ make: (Messages.Header) throws(Fault) -> Messages.Message
   ) throws(Fault) {
-    let deadline = Deadline(in: context.configuration.timeout, on: context.clock)
+    let deadline = context.deadline
     let share = max(context.configuration.timeout / 3, 1000)
     var repetition = first
     try context.clock.repeating(progress, within: deadline, every: 500...5000) {

@@ -206,11 +206,7 @@ final class SaleRunner {
         sendingNext: true
       )
       try progress.willSend()
-      let body = try gateway.exchange(
-        message,
-        progress.permit(),
-        by: Deadline(in: context.configuration.timeout, on: context.clock)
-      )
+      let body = try gateway.exchange(message, progress.permit(), by: context.deadline)
       guard let answer = AuthorisationAnswer(body, for: sale) else {
         throw Fault.toro(
           .malformedResponse,

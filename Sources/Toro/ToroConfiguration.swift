@@ -61,23 +61,13 @@ package struct ToroConfiguration: Sendable {
 /// The parameters of PBKDF2 (RFC 8018), which derives the message key. They are not public.
 package struct KeyDerivation: Sendable, Hashable {
   /// `SHA1`, `SHA256` or `SHA512`.
-  package var digest: String
-  package var salt: String
-  package var iterations: Int
+  package var digest = "SHA256"
+  package var salt = ""
+  package var iterations = 0
   /// The key's length in bytes, as AES-CMAC requires.
-  package var length: Int
+  package var length = 32
 
-  package init(
-    digest: String = "SHA256",
-    salt: String = "",
-    iterations: Int = 0,
-    length: Int = 32
-  ) {
-    self.digest = digest
-    self.salt = salt
-    self.iterations = iterations
-    self.length = length
-  }
+  package init() {}
 }
 
 /// The operator's choices for a sale. They are not part of its content.
@@ -152,4 +142,7 @@ package struct ToroContext: Sendable {
     self.watch = watch
     self.reserve = reserve
   }
+
+  /// The time by which a request to the gateway that begins now must be answered.
+  var deadline: Deadline { Deadline(in: configuration.timeout, on: clock) }
 }

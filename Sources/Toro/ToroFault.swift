@@ -37,12 +37,7 @@ package enum ToroError: String, Sendable, CaseIterable {
   }
 
   /// The final state of a transaction with this error.
-  var state: TransactionState {
-    switch self {
-    case .customerCancelled, .operatorCancelled, .transactionAborted: .cancelled
-    default: .failed
-    }
-  }
+  var state: TransactionState { kind == .cancelled ? .cancelled : .failed }
 
   /// The side that cancelled, with the documented names of `CancellationType`.
   var cancellationType: String? {

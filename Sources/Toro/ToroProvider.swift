@@ -15,17 +15,20 @@ package struct ToroProvider: Provider {
 
   /// The abilities of every reader and gateway.
   package static let traits = Traits(
-    kinds: [.authorize, .charge, .capture, .void, .refund],
-    holdOption: "--no-capture",
-    namesItsStates: true,
-    refundsByVoid: true,
+    kinds: [.authorize, .charge, .capture, .void, .refund]
+  ) { traits in
+    traits.holdOption = "--no-capture"
+    traits.namesItsStates = true
+    traits.refundsByVoid = true
     // The gateway has no message for it.
-    canLookUp: false,
-    isAtReader: true,
+    traits.canLookUp = false
+    traits.isAtReader = true
     // A completion advice names its own amount.
-    capturesPart: { _ in true },
-    recovery: { operation, _ in operation.isAttempt || operation.link != nil ? .undo : .sameKey() }
-  )
+    traits.capturesPart = { _ in true }
+    traits.recovery = { operation, _ in
+      operation.isAttempt || operation.link != nil ? .undo : .sameKey()
+    }
+  }
 
   /// The documented answer to a capture where nothing is held.
   package static var nothingHeld: JSONObject { ["state": "ready"] }
@@ -95,10 +98,7 @@ package struct ToroProvider: Provider {
     }
     let lost =
       progress.operation.fault
-      ?? Fault(
-        .unknown,
-        effect: .unknown,
-        code: "outcome_unknown",
+      ?? .outcomeUnknown(
         "its process ended before an answer came",
         result: ToroError.transactionAborted.result("the process ended before an answer came")
       )
@@ -287,11 +287,8 @@ extension ToroProvider {
     _ make: (Messages) -> (Messages.Header) throws(Fault) -> Messages.Message
   ) throws(Fault) -> XMLElement {
     let gateway = try Gateway(context)
-    return try gateway.exchange(
-      try make(gateway.messages)(gateway.header()),
-      nil,
-      by: Deadline(in: context.configuration.timeout, on: context.clock)
-    )
+    let message = try make(gateway.messages)(gateway.header())
+    return try gateway.exchange(message, nil, by: context.deadline)
   }
 
   /// Tests the gateway and the credentials. Returns a description of its answer.

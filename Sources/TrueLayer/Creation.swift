@@ -29,20 +29,8 @@ package struct Creation: Sendable {
   package var maximumIndividual: Int?
   package var limits: [Limit] = []
 
-  /// The maximum amount of a period.
-  package struct Limit: Sendable, Hashable {
-    package var period: String
-    /// The amount in minor units.
-    package var amount: Int
-    /// `consent` or `calendar`.
-    package var alignment: String
-
-    package init(period: String, amount: Int, alignment: String) {
-      self.period = period
-      self.amount = amount
-      self.alignment = alignment
-    }
-  }
+  /// The maximum amount of a period in minor units, which counts from `consent` or by the `calendar`.
+  package typealias Limit = (period: String, amount: Int, alignment: String)
 
   package init(reference: Reference, currency: Currency) {
     self.reference = reference

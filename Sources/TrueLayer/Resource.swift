@@ -284,9 +284,7 @@ extension Resource {
       outcome.fault = .failed(self)
       outcome.result = outcome.fault?.result ?? [:]
     case ("attempt_failed", _):
-      var fault = Fault.failed(self)
-      fault.kind = .declined
-      outcome.fault = fault
+      outcome.fault = Fault.failed(self).with { $0.kind = .declined }
       outcome.result = statusResult
     case ("revoked", _):
       outcome.fault = .revoked(self)

@@ -14,19 +14,15 @@ package struct TrueLayerConfiguration: Sendable {
   /// The token of one payment or mandate, as its creation returned it.
   package var resourceToken: SharedSecret?
   /// The address that the payer's browser opens after the bank. It is registered in TrueLayer's Console.
-  package var redirectURL: String
+  package var redirectURL = Self.defaultRedirectURL
   /// The scope to request, if the documented ones do not fit the account.
   package var scope: String?
   package var apiBase: String?
   package var authBase: String?
   /// The time limit of one request, in milliseconds.
-  package var timeout: Int
+  package var timeout = 30_000
 
-  package init(env: Env, redirectURL: String = Self.defaultRedirectURL, timeout: Int = 30_000) {
-    self.env = env
-    self.redirectURL = redirectURL
-    self.timeout = timeout
-  }
+  package init(env: Env) { self.env = env }
 
   /// The address that TrueLayer's own samples register (README, 4.6).
   package static let defaultRedirectURL = "http://localhost:3000/callback"

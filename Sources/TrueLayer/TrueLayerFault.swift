@@ -31,9 +31,8 @@ extension Fault {
     }
     guard status != 404 || !isMade else {
       let why = "it does not know the \(noun), which was made"
-      var fault = Fault.unexpectedBehaviour(why, traceID: traceID)
-      fault.result = result("\(noun)NotFound", reason: why, traceID: traceID)
-      return fault
+      return .unexpectedBehaviour(why, traceID: traceID)
+        .with { $0.result = result("\(noun)NotFound", reason: why, traceID: traceID) }
     }
     let (kind, code, name, hint): (Kind, String, String, String) =
       switch status {
@@ -112,12 +111,11 @@ extension Fault {
 
   /// The operator stopped a mandate, which TrueLayer cannot cancel.
   static func leftToExpire(_ resource: Resource) -> Fault {
-    var fault = userCanceled(resource)
-    fault.message =
-      "stopped here; TrueLayer cannot cancel a mandate that is not authorized: its payer can still "
-      + "authorize it until it expires, 15 minutes after it was made"
-    fault.hint = nil
-    return fault
+    userCanceled(resource).with { fault in
+      fault.message =
+        "stopped here; TrueLayer cannot cancel a mandate that is not authorized: its payer can still "
+        + "authorize it until it expires, 15 minutes after it was made"
+    }
   }
 
   /// The cancellation was accepted, but the payment does not show it yet.

@@ -56,9 +56,8 @@ extension TrueLayerProvider {
     let statement = try Creation.statement(request.statement, orFrom: reference.text)
     // Only a settled payment can be refunded. Before that, the bank still works on it.
     guard progress.attempt.state.name == .succeeded else {
-      var fault = Fault.nothingToRefund(progress.payment)
-      if progress.attempt.hasConsent { fault.cause = .genericConflict }
-      throw fault
+      throw Fault.nothingToRefund(progress.payment)
+        .with { $0.cause = progress.attempt.hasConsent ? .genericConflict : $0.cause }
     }
     let body: JSONObject = [
       "amount_in_minor": progress.operation.amount?.json, "reference": .string(statement),
@@ -118,12 +117,8 @@ extension TrueLayerProvider {
     guard refund.id == id, refund.amount == progress.operation.amount,
       refund.currency == currency
     else {
-      var fault = Fault.unexpectedBehaviour(
-        "the answer is about another refund",
-        traceID: answer.traceID
-      )
-      fault.cause = .unclear
-      throw fault
+      let why = "the answer is about another refund"
+      throw Fault.unexpectedBehaviour(why, traceID: answer.traceID).with { $0.cause = .unclear }
     }
     return refund.outcome
   }
@@ -237,13 +232,11 @@ extension Fault {
   }
 
   fileprivate static func notRevocable(_ resource: Resource) -> Fault {
-    var fault = notAllowed(
+    notAllowed(
       code: "mandate_not_authorized",
       "the mandate is \(resource.status): only an authorized one can be revoked",
       hint: resource.isOpen ? "it expires by itself, 15 minutes after its creation" : nil
-    )
-    if resource.isOpen { fault.cause = .genericConflict }
-    return fault
+    ).with { $0.cause = resource.isOpen ? .genericConflict : nil }
   }
 
   static func nothingToRefund(_ payment: Payment) -> Fault {
@@ -302,14 +295,12 @@ struct BankRefund {
 
   private var fault: Fault? {
     guard members.text("status") == "failed" else { return nil }
-    var fault = Fault(
+    return Fault(
       .declined,
       code: "refund_failed",
       "the refund failed: \(members.text("failure_reason") ?? "no reason given")",
       hint: "nothing was refunded; once the reason is gone, the same command tries again"
-    )
-    fault.again = .operator
-    return fault
+    ).with { $0.again = .operator }
   }
 
   var outcome: Outcome {
@@ -325,15 +316,11 @@ struct BankRefund {
     return outcome
   }
 
-  /// The refund as an entry of a list; nil if it has no id.
-  var seen: Outcome.SeenRefund? {
-    guard let id, let state = outcome.state else { return nil }
-    return Outcome.SeenRefund(
-      id: id,
-      state: state,
-      amount: amount,
-      result: outcome.result,
-      fault: fault
-    )
+  /// The refund as an entry of a list; nil if it has no id or amount.
+  var seen: Outcome.Seen? {
+    guard let id, let amount, let state = outcome.state else { return nil }
+    var seen = Outcome.Seen(id: id, state: state, amount: amount, result: outcome.result)
+    seen.fault = fault
+    return seen
   }
 }

@@ -17,15 +17,16 @@ package struct TrueLayerProvider: Provider {
 
   /// The abilities of TrueLayer's interface.
   package static let traits = Traits(
-    kinds: [.charge, .createMandate, .void, .revoke, .refund],
-    takesKeys: true,
+    kinds: [.charge, .createMandate, .void, .revoke, .refund]
+  ) { traits in
+    traits.takesKeys = true
     // A key is valid for 30 days (README, 7.1).
-    keyLife: 30 * 86_400_000,
-    namesItsStates: true,
-    hasPayerFlow: true,
-    cancelsCaptured: false,
-    recovery: recovery
-  )
+    traits.keyLife = 30 * 86_400_000
+    traits.namesItsStates = true
+    traits.hasPayerFlow = true
+    traits.cancelsCaptured = false
+    traits.recovery = recovery
+  }
 
   package var merchant: String { context.configuration.clientID ?? "resource-token" }
 

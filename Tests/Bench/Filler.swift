@@ -56,14 +56,11 @@ enum Filler {
     for (place, (state, note)) in [
       ("prepared", "opened"), ("sent", "sent"), (attempt.state.name.rawValue, "outcome"),
     ].enumerated() {
-      let entry = HistoryEntry(
-        at: payment.createdAt,
-        operation: "\(attempt.kind.rawValue) 1",
-        state: state,
-        amount: attempt.amount,
-        status: place == 2 ? payment.state.status.rawValue : "pending",
-        note: note
-      )
+      var entry = HistoryEntry(at: payment.createdAt, note: note)
+      entry.operation = "\(attempt.kind.rawValue) 1"
+      entry.state = state
+      entry.amount = attempt.amount
+      entry.status = place == 2 ? payment.state.status.rawValue : "pending"
       let line = EventRow.values(3 * row + place - 2, row, entry)
       try insert("event", line, ["link": .text("")], database)
     }

@@ -41,7 +41,7 @@ enum JournalBench {
         OpeningTerms(),
         .process
       )
-      try move(&payment, .send, to: .sent(Operation.Sent(at: 1_800_000_000_001, moment: nil)))
+      try move(&payment, .send, to: .sent(at: 1_800_000_000_001, moment: nil))
       try journal.update(&payment, 1, note: "sent", .power)
       try move(&payment, .answer, to: .succeeded)
       try journal.update(&payment, 1, note: "outcome", .power)

@@ -201,7 +201,7 @@ enum MillionBench {
   private static func state(_ number: Int, at time: Int) -> Operation.State {
     switch number {
     case rare: .returned
-    case rare + 2: .sent(Operation.Sent(at: time, moment: nil))
+    case rare + 2: .sent(at: time, moment: nil)
     case rare + 3: .processing
     default: number % 50 == 49 ? .declined : .succeeded
     }

@@ -33,13 +33,12 @@ struct ExampleProvider: JSONProvider {
   var name: ProviderName { Self.name }
   var merchant: String { "example-merchant" }
   static var nothingHeld: JSONObject { ["state": "none"] }
-  static let traits = Traits(
-    kinds: [.charge, .authorize, .capture, .void],
-    takesKeys: true,
-    refundsByVoid: true,
+  static let traits = Traits(kinds: [.charge, .authorize, .capture, .void]) { traits in
+    traits.takesKeys = true
+    traits.refundsByVoid = true
     // A repeated capture or void has no further effect.
-    recovery: { _, _ in .sameKey() }
-  )
+    traits.recovery = { _, _ in .sameKey() }
+  }
 
   func isID(_ handle: String) -> Bool { handle.hasPrefix("ex-") }
 

@@ -164,7 +164,7 @@ import Testing
     _ command: String,
     _ engine: Engine,
     _ known: Payment?,
-    _ order: PaymentOrder,
+    _ order: PayTheoryOrder,
     finishes: Bool
   ) throws(Fault) -> Report {
     switch command {

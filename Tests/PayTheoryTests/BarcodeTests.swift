@@ -7,7 +7,7 @@ import Testing
 
 /// Cash barcodes, which a shop is paid for later or never.
 @Suite struct BarcodeTests {
-  private func order(_ world: World) throws -> PaymentOrder {
+  private func order(_ world: World) throws -> PayTheoryOrder {
     let payer = try CashPayer(name: "Ada", contact: "ada@example.com")
     return try world.order(instrument: .cash(payer))
   }

@@ -537,15 +537,13 @@ import Testing
     let payment = try #require(try world.latest())
     func provider(_ uid: String?) throws -> PayTheoryProvider {
       let inner = try world.simulator()
+      let key = try APIKey(PayTheoryCatalog.apiKey)
+      var configuration = PayTheoryConfiguration(env: .simulator, key: key)
+      configuration.merchantUID = uid
+      configuration.secretKey = SharedSecret(PayTheoryCatalog.secretKey)
       return PayTheoryProvider(
         PayTheoryContext(
-          configuration: PayTheoryConfiguration(
-            env: .simulator,
-            key: try APIKey(PayTheoryCatalog.apiKey),
-            merchantUID: uid,
-            secretKey: SharedSecret(PayTheoryCatalog.secretKey),
-            twoStep: true
-          ),
+          configuration: configuration,
           http: inner,
           sockets: inner,
           clock: world.clock,

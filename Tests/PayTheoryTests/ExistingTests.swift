@@ -8,7 +8,7 @@ import Testing
 
 /// Payments that exist at Pay Theory already (`--payment-id`).
 @Suite struct ExistingTests {
-  private func order(_ world: World, _ reference: String, _ id: String) throws -> PaymentOrder {
+  private func order(_ world: World, _ reference: String, _ id: String) throws -> PayTheoryOrder {
     var order = try world.order(reference, amount: 0)
     (order.instrument, order.existingID) = (nil, id)
     return order

@@ -21,7 +21,7 @@ import Testing
     let isHeld = ["hold", "capture", "part", "release"].contains(command)
     let (world, other) = (try World(), try World())
     let methods = [world, other].map { try? $0.engine().store($0.tokenOrder()).id }
-    func order(_ reference: String) throws -> PaymentOrder {
+    func order(_ reference: String) throws -> PayTheoryOrder {
       let isOther = reference == "B"
       return try world.storedOrder(
         reference,

@@ -144,7 +144,7 @@ import Testing
   @Test func `an older payment of the same reference is not what was sent`() throws {
     let world = try World()
     let token = try world.engine().store(world.tokenOrder())
-    func order(_ amount: Int) throws -> PaymentOrder {
+    func order(_ amount: Int) throws -> PayTheoryOrder {
       var order = try world.order("R", amount: amount)
       order.instrument = nil
       order.storedMethod = token.id

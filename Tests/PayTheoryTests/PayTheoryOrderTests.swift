@@ -7,11 +7,11 @@ import Testing
 @Suite struct PayTheoryOrderTests {
   @Test func `names what is done, how much, and under which reference`() throws {
     let dollars = try #require(Currency(code: "USD"))
-    let order = PaymentOrder(
+    let order = PayTheoryOrder(
       reference: try Reference("A-1"),
       amount: Money(minorUnits: 1050, currency: dollars)
     )
     #expect(order.question == "charge 10.50 USD under reference A-1")
-    #expect(Order.placed(PayTheoryOrder.payment(order)).reference?.text == "A-1")
+    #expect(Order.placed(order).reference?.text == "A-1")
   }
 }

@@ -141,9 +141,7 @@ private final class StoredCards: RuleWorld {
 
   func order(_ reference: String, _ start: RuleStart) throws -> any PlacedOrder {
     let isHold = start == .held || start == .lostCapture
-    return PayTheoryOrder.payment(
-      try world.storedOrder(reference, amount: 1000, method: method, confirmation: isHold)
-    )
+    return try world.storedOrder(reference, amount: 1000, method: method, confirmation: isHold)
   }
 
   func begin(_ start: RuleStart, _ reference: String) throws -> Bool {

@@ -31,12 +31,12 @@ import Testing
 
   @Test func `keeps the rules between parameters`() throws {
     let world = try World()
-    func code(_ change: (inout PaymentOrder) -> Void) throws -> String? {
+    func code(_ change: (inout PayTheoryOrder) -> Void) throws -> String? {
       var order = try world.order()
       change(&order)
       let engine = try world.engine()
       do throws(Fault) {
-        _ = try engine.preview(PayTheoryOrder.payment(order))
+        _ = try engine.preview(order)
         return nil
       } catch {
         #expect(error.exitStatus == 2)
@@ -76,7 +76,7 @@ import Testing
 
   @Test func `shows a request with its secrets masked`() throws {
     let world = try World()
-    let shown = try world.engine().preview(PayTheoryOrder.payment(world.order()))
+    let shown = try world.engine().preview(world.order())
     let method = shown["payload"]?["payment_method_data"]
     #expect(method?["number"] == "[redacted]")
     #expect(method?["security_code"] == "[redacted]")
@@ -99,7 +99,7 @@ import Testing
     order.paymentParameters = "nightly"
     order.sendsReceipt = true
     order.receiptDescription = "two tickets"
-    let data = try world.engine().preview(PayTheoryOrder.payment(order))["payload"]?[
+    let data = try world.engine().preview(order)["payload"]?[
       "pay_theory_data"
     ]
     #expect(
@@ -114,7 +114,7 @@ import Testing
     #expect(order.content["invoice_id"] == "inv-1")
     order.stored["invoice_id"] = nil
     order.stored["recurring_id"] = "rec-1"
-    let other = try world.engine().preview(PayTheoryOrder.payment(order))["payload"]?[
+    let other = try world.engine().preview(order)["payload"]?[
       "pay_theory_data"
     ]
     #expect(other?["recurring_id"] == "rec-1")

@@ -27,7 +27,7 @@ import Testing
 
   private func refusal(
     _ world: World,
-    _ order: PaymentOrder
+    _ order: PayTheoryOrder
   ) throws -> (fault: Fault?, mutations: Int) {
     var counter: Counter?
     let engine = try world.engine(exchange: { inner in

@@ -127,14 +127,12 @@ private final class ScriptedSocket: MessageSocket {
     """
 
   func engine(_ world: World, _ server: ScriptedServer) throws -> Engine {
+    let key = try APIKey("acme-paytheorystudy-0123")
+    var configuration = PayTheoryConfiguration(env: .sandbox, key: key)
+    (configuration.merchantUID, configuration.secretKey) = ("UID", SharedSecret("SECRET"))
     let provider = PayTheoryProvider(
       PayTheoryContext(
-        configuration: PayTheoryConfiguration(
-          env: .sandbox,
-          key: try APIKey("acme-paytheorystudy-0123"),
-          merchantUID: "UID",
-          secretKey: SharedSecret("SECRET")
-        ),
+        configuration: configuration,
         http: server,
         sockets: server,
         clock: world.clock,

@@ -57,13 +57,10 @@ final class World {
     if let fault { try options.set(fault: fault, among: [SimulatedPayTheory()]) }
     if let scenario { try options.set(scenario: scenario, among: [SimulatedPayTheory()]) }
     let simulator = try simulator(options)
-    var configuration = PayTheoryConfiguration(
-      env: env,
-      key: try APIKey(key),
-      merchantUID: credentials ? PayTheoryCatalog.merchantUID : nil,
-      secretKey: credentials ? SharedSecret(PayTheoryCatalog.secretKey) : nil,
-      twoStep: twoStep
-    )
+    var configuration = PayTheoryConfiguration(env: env, key: try APIKey(key))
+    configuration.merchantUID = credentials ? PayTheoryCatalog.merchantUID : nil
+    configuration.secretKey = credentials ? SharedSecret(PayTheoryCatalog.secretKey) : nil
+    configuration.twoStep = twoStep
     if let timeout { configuration.timeout = timeout }
     let provider = PayTheoryProvider(
       PayTheoryContext(
@@ -102,9 +99,9 @@ final class World {
     instrument: Instrument? = nil,
     feeMode: FeeMode = .merchant,
     fee: Int? = nil
-  ) throws -> PaymentOrder {
+  ) throws -> PayTheoryOrder {
     let dollars = try #require(Currency(code: "USD"))
-    var order = PaymentOrder(
+    var order = PayTheoryOrder(
       reference: try Reference(reference),
       amount: Money(minorUnits: amount, currency: dollars)
     )
@@ -118,11 +115,10 @@ final class World {
   }
 
   /// Returns an order to store a card.
-  func tokenOrder() throws -> TokenOrder {
-    TokenOrder(
-      reference: try Reference("T"),
-      instrument: try .card(TestInstruments.card(.visa, today: YearMonth(year: 2026, month: 11)))
-    )
+  func tokenOrder() throws -> PayTheoryOrder {
+    var order = try order("T", amount: 0)
+    order.makes = .storedMethod
+    return order
   }
 
   /// Returns the payment of a reference from the journal.
@@ -138,7 +134,7 @@ final class World {
     confirmation: Bool = false,
     feeMode: FeeMode = .merchant,
     fee: Int? = nil
-  ) throws -> PaymentOrder {
+  ) throws -> PayTheoryOrder {
     var order = try order(
       reference,
       amount: amount,
@@ -184,13 +180,13 @@ final class World {
 
 extension Engine {
   /// Takes a payment.
-  func pay(_ order: PaymentOrder, newAttempt: Bool = false) throws(Fault) -> Report {
-    try execute(.placed(PayTheoryOrder.payment(order)), Engine.Options(newAttempt: newAttempt))
+  func pay(_ order: PayTheoryOrder, newAttempt: Bool = false) throws(Fault) -> Report {
+    try execute(.placed(order), Engine.Options(newAttempt: newAttempt))
   }
 
   /// Stores a payment method.
-  func store(_ order: TokenOrder) throws(Fault) -> Report {
-    try execute(.placed(PayTheoryOrder.token(order)))
+  func store(_ order: PayTheoryOrder) throws(Fault) -> Report {
+    try execute(.placed(order))
   }
 
   /// Refunds an amount in cents, or the rest.

@@ -356,11 +356,17 @@ import Testing
 
   /// Sums that differ from those of the operations. `number` is the line of the export.
   @Test(arguments: [
-    (#""amount":200,"is_rest""#, #""amount":600,"is_rest""#, 2, "its refunds are more than"),
-    (#""amount":301,"is_rest""#, #""amount":302,"is_rest""#, 2, "its refunds are more than"),
+    (
+      #""amount":200,"is_rest""#, #""amount":600,"is_rest""#, 2,
+      "more was refunded than was captured"
+    ),
+    (
+      #""amount":301,"is_rest""#, #""amount":302,"is_rest""#, 2,
+      "more was refunded than was captured"
+    ),
     (
       #""number":1,"amount":700,"is_rest":1"#, #""number":1,"amount":701,"is_rest":1"#, 1,
-      "its capture is more than was authorized"
+      "more was captured than was authorized"
     ),
     (
       #""state":"succeeded","content":{"command":"transact","amount":501"#,

@@ -16,8 +16,8 @@ import Testing
     return outcome
   }
 
-  private static func charge(_ id: String) -> Outcome.SeenCharge {
-    .init(id: id, state: .succeeded, amount: 1000, refunded: 0, madeAt: nil, result: [:])
+  private static func charge(_ id: String) -> Outcome.Seen {
+    .init(id: id, state: .succeeded, amount: 1000, result: [:])
   }
 
   private func amounts(_ till: Till<Scripted>) throws -> [Int] {
@@ -69,7 +69,7 @@ import Testing
     _ amount: Int,
     _ ends: String
   ) throws {
-    let traits = Traits(kinds: Traits.allKinds, looksByReference: true)
+    let traits = Traits(kinds: Traits.allKinds) { $0.looksByReference = true }
     let till = Till(Scripted(traits, .lost, .answer(.succeeded)))
     till.provider.recovers(by: .byHand(canResend: true))
     #expect(try till.transact() == "9 no_answer")
@@ -84,7 +84,7 @@ import Testing
 
   /// A look that fails says nothing about the money of the lost charge.
   @Test func `a lost charge stays unknown where its reference cannot be asked`() throws {
-    let traits = Traits(kinds: Traits.allKinds, looksByReference: true)
+    let traits = Traits(kinds: Traits.allKinds) { $0.looksByReference = true }
     let till = Till(Scripted(traits, .lost))
     till.provider.recovers(by: .byHand(canResend: true))
     #expect(try till.transact() == "9 no_answer")
@@ -108,7 +108,7 @@ import Testing
     #expect(try till.refund(400).hasPrefix("9 "))
     for amount in [900, 400] {
       var look = Self.seen(.succeeded)
-      look.refunds = [.init(id: "R1", state: state, amount: amount, result: [:], isVoid: false)]
+      look.refunds = [.init(id: "R1", state: state, amount: amount, result: [:])]
       till.provider.shows(look)
       #expect(try till.refund(400).hasPrefix("9 ") == (amount == 900))
     }
@@ -120,13 +120,7 @@ import Testing
     let till = Till(Scripted(.keyless, .answer(.succeeded)))
     #expect(try till.transact() == "succeeded")
     var look = Self.seen(.succeeded, refunded: 400)
-    let entry = Outcome.SeenRefund(
-      id: "R1",
-      state: .succeeded,
-      amount: 400,
-      result: [:],
-      isVoid: false
-    )
+    let entry = Outcome.Seen(id: "R1", state: .succeeded, amount: 400, result: [:])
     look.refunds = [entry, entry]
     till.provider.shows(look)
     for _ in 0..<2 {
@@ -141,13 +135,7 @@ import Testing
     #expect(try till.transact() == "succeeded")
     #expect(try till.refund(400, name: "a").hasPrefix("partially_refunded"))
     var look = Self.seen(.succeeded, refunded: 700)
-    let own = Outcome.SeenRefund(
-      id: "R1",
-      state: .succeeded,
-      amount: 400,
-      result: [:],
-      isVoid: false
-    )
+    let own = Outcome.Seen(id: "R1", state: .succeeded, amount: 400, result: [:])
     look.refunds = [own]
     till.provider.shows(look)
     #expect(try till.refund(300, name: "b") == "6 refunded_elsewhere")
@@ -157,9 +145,7 @@ import Testing
     #expect(try till.payment()?.operations.count == 3)
     // The list names it.
     look.refundedAmount = 700
-    look.refunds.append(
-      .init(id: "R2", state: .succeeded, amount: 300, result: [:], isVoid: false)
-    )
+    look.refunds.append(.init(id: "R2", state: .succeeded, amount: 300, result: [:]))
     till.provider.shows(look)
     #expect(try till.refund(300, name: "b") == "6 refunded_elsewhere")
     #expect(try till.payment()?.refundsElsewhere.map(\.handle) == ["R2"])
@@ -211,7 +197,7 @@ import Testing
   func `an operation that was never sent does not hide a void made elsewhere`(
     _ isHold: Bool
   ) throws {
-    let traits = Traits(kinds: Traits.allKinds, refundsByVoid: true)
+    let traits = Traits(kinds: Traits.allKinds) { $0.refundsByVoid = true }
     let till = Till(Scripted(traits, .answer(isHold ? .requiresConfirmation : .succeeded)))
     _ = try till.transact(hold: isHold)
     var payment = try #require(try till.payment())

@@ -24,7 +24,7 @@ final class Bookkeeper: Provider {
     /// The operation of a journal that made it; nil if it was made in the portal.
     let maker: String?
     let amount: Int
-    var seen: Outcome.SeenRefund
+    var seen: Outcome.Seen
     /// Whether it voided the whole rest. The provider's list is without it.
     var isRest = false
 
@@ -145,8 +145,10 @@ final class Bookkeeper: Provider {
     _ id: String,
     _ amount: Int,
     _ state: Operation.State
-  ) -> Outcome.SeenRefund {
-    .init(id: id, state: state, amount: amount, result: [:], isVoid: voidsParts)
+  ) -> Outcome.Seen {
+    var seen = Outcome.Seen(id: id, state: state, amount: amount, result: [:])
+    seen.isVoid = voidsParts
+    return seen
   }
 
   private func declined(_ operation: Operation) -> Outcome {
@@ -356,15 +358,11 @@ extension Bookkeeper.Account {
     return outcome
   }
 
-  fileprivate var charge: Outcome.SeenCharge {
-    .init(
-      id: id,
-      state: isVoided ? .cancelled : isReturned ? .returned : .succeeded,
-      amount: captured,
-      refunded: refunded,
-      madeAt: nil,
-      result: [:]
-    )
+  fileprivate var charge: Outcome.Seen {
+    let state: Operation.State = isVoided ? .cancelled : isReturned ? .returned : .succeeded
+    var charge = Outcome.Seen(id: id, state: state, amount: captured, result: [:])
+    charge.refunded = refunded
+    return charge
   }
 }
 

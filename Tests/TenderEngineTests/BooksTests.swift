@@ -15,9 +15,9 @@ import Testing
 @Suite struct BooksTests {
   /// The provider's traits, and whether it voids parts.
   static let kinds: [(Traits, Bool)] = [
-    (.scripted, false), (Traits(kinds: Traits.allKinds, looksByReference: true), false),
-    (Traits(kinds: Traits.allKinds, refundsByVoid: true, looksByReference: true), false),
-    (Traits(kinds: Traits.allKinds, refundsByVoid: true, looksByReference: true), true),
+    (.scripted, false), (Traits(kinds: Traits.allKinds) { $0.looksByReference = true }, false),
+    (.voidsAndLooks, false),
+    (.voidsAndLooks, true),
   ]
 
   @Test(arguments: kinds.indices)

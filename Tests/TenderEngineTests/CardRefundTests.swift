@@ -203,7 +203,7 @@ import Testing
   }
 
   @Test func `an unknown one is finished under its reference, and its sale follows`() throws {
-    let sent = Operation.State.sent(.init(at: 0, moment: nil))
+    let sent = Operation.State.sent(at: 0, moment: nil)
     try record(sent, mirrored: sent)
     till.provider.recovers(by: .undo)
     #expect(try till.refund() == "9 outcome_unknown")
@@ -217,7 +217,7 @@ import Testing
 
   @Test(arguments: ["A", "B"])
   func `an unknown one is resolved by hand under both names`(_ name: String) throws {
-    let sent = Operation.State.sent(.init(at: 0, moment: nil))
+    let sent = Operation.State.sent(at: 0, moment: nil)
     try record(sent, mirrored: sent)
     _ = try till.journal.resolve(
       try #require(try till.payment(name)),

@@ -83,7 +83,7 @@ import Testing
       Ending(
         name: "at the payer's bank",
         act: .answer(.requiresAction, action: PayerAction("redirect")),
-        traits: Traits(kinds: Traits.allKinds, takesKeys: true, hasPayerFlow: true),
+        traits: Traits(kinds: Traits.allKinds) { ($0.takesKeys, $0.hasPayerFlow) = (true, true) },
         same: ("succeeded", ["proceed charge 1 1000"]),
         other: reused,
         again: stands

@@ -140,16 +140,9 @@ import Testing
   /// Returns a look-up without an own payment that lists a charge of the reference.
   static func listed(_ amount: Int, madeAt: Int? = nil) -> Outcome {
     var outcome = Outcome(status: .succeeded, id: "id-9", amount: amount, result: [:])
-    outcome.charges = [
-      .init(
-        id: "id-9",
-        state: .succeeded,
-        amount: amount,
-        refunded: 0,
-        madeAt: madeAt,
-        result: [:]
-      )
-    ]
+    var charge = Outcome.Seen(id: "id-9", state: .succeeded, amount: amount, result: [:])
+    charge.madeAt = madeAt
+    outcome.charges = [charge]
     return outcome
   }
 

@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test func `sends under a key for as long as the key lives, and not too early`() throws {
-    let traits = Traits(kinds: Traits.allKinds, takesKeys: true, keyLife: 100_000)
+    let traits = Traits(kinds: Traits.allKinds) { ($0.takesKeys, $0.keyLife) = (true, 100_000) }
     let till = Till(Scripted(traits, .lost))
     till.provider.recovers(by: .sameKey(after: 60_000))
     _ = try till.transact()
@@ -151,7 +151,7 @@ import Testing
   /// Of two clocks, the one with the longer age counts, because an expired key makes a second payment.
   @Test(arguments: ["sent by a clock that was ahead", "the wall clock was set back"])
   func `a key that may have ended is not sent again`(_ name: String) throws {
-    let traits = Traits(kinds: Traits.allKinds, takesKeys: true, keyLife: 10_000_000)
+    let traits = Traits(kinds: Traits.allKinds) { ($0.takesKeys, $0.keyLife) = (true, 10_000_000) }
     let till = Till(Scripted(traits, .lost))
     let far = 40 * 86_400_000
     if name != "the wall clock was set back" { till.clock.set(forward: far) }

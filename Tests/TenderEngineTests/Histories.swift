@@ -33,13 +33,7 @@ struct ArbitraryPayment {
       operation.sequence = random.below(16) == 0 ? random.below(8) : place + 1
       operations.append(operation)
     }
-    var payment = Payment(
-      key: Payment.testKey,
-      kind: .payment,
-      merchant: "m",
-      operations: operations,
-      at: 0
-    )
+    var payment = Payment(key: Payment.testKey, merchant: "m").with(operations)
     for _ in 0..<random.below(3) { payment.add(observation(of: count, &random)) }
     return payment
   }

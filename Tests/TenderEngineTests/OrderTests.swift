@@ -38,8 +38,10 @@ import Testing
       $0.lack = Fault(.auth, code: "credentials_missing", "there are none")
     }
     let held = try till.payment()
+    var options = Engine.Options()
+    options.isLookedUp = true
     let fault = #expect(throws: Fault.self) {
-      try till.engine.checked(.capture(nil), on: held, handle: "A", .init(isLookedUp: true))
+      try till.engine.checked(.capture(nil), on: held, handle: "A", options)
     }
     #expect(fault?.code == "credentials_missing")
   }

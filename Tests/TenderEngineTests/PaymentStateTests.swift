@@ -65,13 +65,7 @@ import Testing
     let operations = payment.operations.filter { operation in
       operation.isAttempt || operation.kind != .refund || !gone.contains(operation.state.name)
     }
-    return Payment(
-      key: payment.key,
-      kind: payment.kind,
-      merchant: payment.merchant,
-      operations: operations,
-      at: 0
-    )
+    return payment.with(operations, Observed())
   }
 
   static func amounts(_ state: PaymentState) -> [Int] {
@@ -92,13 +86,7 @@ import Testing
       // Operations without effect change nothing, returned refunds included.
       var bare = payment
       if payment.observed != Observed() {
-        bare = Payment(
-          key: payment.key,
-          kind: payment.kind,
-          merchant: payment.merchant,
-          operations: payment.operations,
-          at: 0
-        )
+        bare = payment.with(payment.operations, Observed())
       }
       if Self.amounts(bare.state) != Self.amounts(Self.withoutUndone(bare).state) {
         problems.append("\(number): a refund that came to nothing counts")
@@ -180,13 +168,7 @@ import Testing
   static func orderMatters(_ history: ValidHistory) -> String? {
     guard !history.seen.isEmpty else { return nil }
     func with(_ seen: [Observation]) -> PaymentState {
-      var payment = Payment(
-        key: history.payment.key,
-        kind: .payment,
-        merchant: "m",
-        operations: history.payment.operations,
-        at: 0
-      )
+      var payment = history.payment.with(history.payment.operations, Observed())
       for observation in seen { payment.add(observation) }
       return payment.state
     }

@@ -76,7 +76,7 @@ extension Operation {
 
 extension Operation.State {
   /// A sent request whose answer was lost.
-  static let lost = sent(Operation.Sent(at: 0, moment: nil))
+  static let lost = sent(at: 0, moment: nil)
   /// A hold.
   static let held = waiting(nil)
   static let redirect = waiting(PayerAction("redirect", ["url": "https://bank.example/"]))

@@ -222,12 +222,9 @@ import Testing
   }
 
   @Test func `cancel only looks at a refund that is unknown`() throws {
-    let traits = Traits(
-      kinds: Traits.allKinds,
-      takesKeys: true,
-      hasPayerFlow: true,
-      cancelsCaptured: false
-    )
+    let traits = Traits(kinds: Traits.allKinds) { traits in
+      (traits.takesKeys, traits.hasPayerFlow, traits.cancelsCaptured) = (true, true, false)
+    }
     let till = try Self.paid(traits)
     till.provider.then(.lost)
     #expect(try till.refund(300) == "9 no_answer")
@@ -335,7 +332,7 @@ import Testing
   }
 
   @Test func `voids all of it where a provider does that, and refunds a part`() throws {
-    let traits = Traits(kinds: Traits.allKinds, takesKeys: true, refundsByVoid: true)
+    let traits = Traits(kinds: Traits.allKinds) { ($0.takesKeys, $0.refundsByVoid) = (true, true) }
     let till = try Self.paid(traits)
     till.provider.then(.answer(.cancelled))
     #expect(try till.refund() == "cancelled, void 1: succeeded")

@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func `what was voided or returned is not called refunded`() throws {
-    let till = Till(Scripted(Traits(kinds: Traits.allKinds, refundsByVoid: true)))
+    let till = Till(Scripted(Traits(kinds: Traits.allKinds) { $0.refundsByVoid = true }))
     #expect(try till.transact() == "succeeded")
     #expect(try till.refund() == "cancelled, void 1: succeeded")
     #expect(try till.refund(100) == "6 nothing_to_refund")

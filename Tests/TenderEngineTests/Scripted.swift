@@ -193,9 +193,12 @@ extension Traits {
   static let allKinds: [Operation.Kind] = [
     .authorize, .charge, .capture, .void, .refund, .store, .createMandate, .revoke,
   ]
-  static let scripted = Traits(kinds: allKinds, takesKeys: true)
+  static let scripted = Traits(kinds: allKinds) { $0.takesKeys = true }
   static let keyless = Traits(kinds: allKinds)
-  static let reader = Traits(kinds: allKinds, canLookUp: false, isAtReader: true)
+  static let voidsAndLooks = Traits(kinds: allKinds) {
+    ($0.refundsByVoid, $0.looksByReference) = (true, true)
+  }
+  static let reader = Traits(kinds: allKinds) { ($0.canLookUp, $0.isAtReader) = (false, true) }
 }
 
 extension Finding {

@@ -128,7 +128,7 @@ import Testing
         order,
         on: found,
         handle: found == nil ? "" : "A",
-        Engine.Options(maxAmounts: [dollars: units])
+        Engine.Options(newAttempt: false, maxAmounts: [dollars: units])
       )
       if approved { checked.approveAmount() }
       let report = try till.engine.execute(checked)

@@ -34,7 +34,7 @@ import Testing
     #expect(written.version == 1)
     #expect(written.changed.isEmpty)
     written.charge.id = "pt-1"
-    written.charge.state = .sent(.init(at: clock.now, moment: clock.moment))
+    written.charge.state = .sent(at: clock.now, moment: clock.moment)
     try journal.update(&written, note: "sent")
     #expect(written.version == 2)
     let found = try #require(try journal.payment("A"))
@@ -121,12 +121,12 @@ import Testing
     let journal = try journal(kind)
     let retry = PayerAction("retry")
     let states: [Operation.State] = [
-      .prepared, .sent(.init(at: 0, moment: nil)), .waiting(nil), .waiting(retry), .processing,
+      .prepared, .sent(at: 0, moment: nil), .waiting(nil), .waiting(retry), .processing,
       .succeeded, .declined, .cancelled, .expired, .failed, .returned,
     ]
     var all: [Payment] = []
     for state in states {
-      for follower in [nil, Operation.State.sent(.init(at: 0, moment: nil)), .processing] {
+      for follower in [nil, Operation.State.sent(at: 0, moment: nil), .processing] {
         var written = payment("A\(all.count)")
         written.charge.state = state
         if let follower {
@@ -159,7 +159,7 @@ import Testing
   @Test(arguments: Kind.all)
   func `totals are what the payments' states say`(_ kind: Kind) throws {
     let journal = try journal(kind)
-    let sent = Operation.State.sent(.init(at: 0, moment: nil))
+    let sent = Operation.State.sent(at: 0, moment: nil)
     let states: [Operation.State] = [
       .prepared, sent, .waiting(nil), .processing, .succeeded, .declined, .cancelled, .expired,
       .failed,
@@ -597,13 +597,13 @@ import Testing
     try write("declined", .declined)
     try write("young", at: 3000)
     try write("prepared", .prepared)
-    try write("unknown", .sent(.init(at: 0, moment: nil)))
+    try write("unknown", .sent(at: 0, moment: nil))
     try write("held", .waiting(nil)) { $0.charge.kind = .authorize }
     try write("waiting", .processing)
     try write("retryable", .waiting(PayerAction("retry")))
     try write("lost refund") { payment in
       var refund = Operation(.refund, amount: 100, at: 1000)
-      refund.state = .sent(.init(at: 0, moment: nil))
+      refund.state = .sent(at: 0, moment: nil)
       payment.append(refund)
     }
     for (reference, state) in [("mandate", Operation.State.succeeded), ("ended", .expired)] {

@@ -15,7 +15,7 @@ extension Payment {
   }
 
   /// Sends the current attempt, at time 0.
-  mutating func send() { charge.state = .sent(.init(at: 0, moment: nil)) }
+  mutating func send() { charge.state = .sent(at: 0, moment: nil) }
 }
 
 extension Journal {

@@ -175,9 +175,9 @@ import Testing
       filters.append(filter)
     }
     for filter in filters {
-      let (sql, values) = SQLiteJournal.selection(filter)
+      let search = SQLiteJournal.search(filter).ordered
       var plan: [String] = []
-      try database.query("EXPLAIN QUERY PLAN " + sql, values) { row in
+      try database.query("EXPLAIN QUERY PLAN " + search.sql, search.values) { row in
         plan.append(row.last?.text ?? "")
         return true
       }

@@ -12,7 +12,7 @@ extension SharedJournalTests {
     var paid = try opened(journal, reference)
     let moment = Moment(boot: "another", milliseconds: 5)
     try paid.change(1) { operation throws(Fault) in
-      try operation.move(.send, to: .sent(.init(at: clock.now, moment: moment)), at: clock.now)
+      try operation.move(.send, to: .sent(at: clock.now, moment: moment), at: clock.now)
     }
     try journal.update(&paid, 1, note: "sent", .power)
     return paid

@@ -117,7 +117,7 @@ final class SharedJournalTests {
     func later(_ milliseconds: Int) -> Moment {
       Moment(boot: now.boot, milliseconds: now.milliseconds + milliseconds)
     }
-    window.lend(SendWindow.Loan(begin: later(100), end: later(300)))
+    window.lend((later(100), later(300)))
     try window.check()
     try clock.pause(milliseconds: 100)
     let late = #expect(throws: Fault.self) { try window.check() }
@@ -128,13 +128,9 @@ final class SharedJournalTests {
     #expect(throws: Fault.self) { try window.checkLeaving() }
     window.lend(nil)
     try window.checkLeaving()
-    window.lend(SendWindow.Loan(begin: Moment(boot: "x", milliseconds: 1), end: later(1 << 40)))
-    window.lend(
-      SendWindow.Loan(
-        begin: Moment(boot: "x", milliseconds: 1 << 50),
-        end: Moment(boot: "x", milliseconds: 1 << 50)
-      )
-    )
+    window.lend((Moment(boot: "x", milliseconds: 1), later(1 << 40)))
+    let other = Moment(boot: "x", milliseconds: 1 << 50)
+    window.lend((other, other))
     // The time of another boot is unknown.
     #expect(throws: Fault.self) { try window.check() }
   }
@@ -372,8 +368,8 @@ extension Payment {
   /// Records an operation as sent.
   mutating func send(_ sequence: Int, at clock: ManualClock) throws {
     try change(sequence) { operation throws(Fault) in
-      let sent = TenderEngine.Operation.Sent(at: clock.now, moment: clock.moment)
-      try operation.move(.send, to: .sent(sent), at: clock.now)
+      let sent = TenderEngine.Operation.State.sent(at: clock.now, moment: clock.moment)
+      try operation.move(.send, to: sent, at: clock.now)
     }
   }
 

@@ -132,6 +132,34 @@ package struct FailingJournal: Journal {
   package func history(of payment: Payment) throws(Fault) -> [HistoryEntry] {
     try inner.history(of: payment)
   }
+
+  package func worker(_ key: ReferenceKey) -> String? { inner.worker(key) }
+
+  package var window: SendWindow? { inner.window }
+
+  package func isPruned(_ key: ReferenceKey) throws(Fault) -> Bool { try inner.isPruned(key) }
+
+  package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
+    try inner.count(filter, upTo: limit)
+  }
+
+  package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
+    try inner.totals(filter, by: keys)
+  }
+
+  package func verify() throws(Fault) -> [String] { try inner.verify() }
+
+  package func backUp(to path: String) throws(Fault) { try inner.backUp(to: path) }
+
+  package func accept(reason: String, at time: Int) throws(Fault) {
+    try inner.accept(reason: reason, at: time)
+  }
+
+  package var markProblem: String? { inner.markProblem }
+
+  package func take(_ payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Bool {
+    try inner.take(payment, history)
+  }
 }
 
 /// The project's folder, found from this file.
@@ -237,7 +265,7 @@ extension Engine {
       .refund(request),
       on: payment,
       handle: handle,
-      Options(idempotencyKey: idempotencyKey)
+      Options(newAttempt: false, idempotencyKey: idempotencyKey)
     )
   }
 }

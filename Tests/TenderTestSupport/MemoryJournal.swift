@@ -81,7 +81,10 @@ package final class MemoryJournal: Journal {
       let blocking = state.payments.first {
         $0.reference == payment.reference && $0.env == payment.env
           && $0.provider != payment.provider
-          && $0.blocksElsewhere(namesProvider: terms.namesProvider)
+          && $0.state.status.blocksElsewhere(
+            isUnknown: $0.state.isUnknown,
+            namesProvider: terms.namesProvider
+          )
       }
       return blocking.map { .referenceElsewhere($0, payment.provider) }
     }
@@ -209,6 +212,36 @@ package final class MemoryJournal: Journal {
   package func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
     try summed(filter, by: keys)
   }
+
+  package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
+    try counted(filter, upTo: limit)
+  }
+
+  package func loss() throws(Fault) -> JournalLoss? { nil }
+
+  package func worker(_ key: ReferenceKey) -> String? { nil }
+
+  package var window: SendWindow? { nil }
+
+  package func isPruned(_ key: ReferenceKey) throws(Fault) -> Bool { false }
+
+  package func verify() throws(Fault) -> [String] { [] }
+
+  package var markProblem: String? { nil }
+
+  package func backUp(to path: String) throws(Fault) { throw Self.onlyInMemory }
+
+  package func accept(reason: String, at time: Int) throws(Fault) { throw Self.onlyInMemory }
+
+  package func take(_ payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Bool {
+    throw Self.onlyInMemory
+  }
+
+  private static let onlyInMemory = Fault(
+    .unsupported,
+    code: "journal_unsupported",
+    "this journal is only in memory"
+  )
 }
 
 extension Journal {
@@ -234,14 +267,14 @@ extension Journal {
         case .status: group.append(state.status.rawValue)
         }
       }
-      totals.add(
-        group.joined(separator: "\t"),
-        charged: state.captured + state.earlierCaptured,
-        refunded: (isLost ? state.captured : state.refunded + state.reversed + state.returned)
-          + state.earlierReturned,
-        refunding: state.refunding,
-        unknown: state.isUnknown ? 1 : 0
-      )
+      var total = Total()
+      total.charged = state.captured + state.earlierCaptured
+      total.refunded =
+        (isLost ? state.captured : state.refunded + state.reversed + state.returned)
+        + state.earlierReturned
+      total.refunding = state.refunding
+      total.unknown = state.isUnknown ? 1 : 0
+      totals.add(total, to: group.joined(separator: "\t"))
     }
     try each(filter) { payment in
       guard payment.kind == .payment else { return true }

@@ -32,7 +32,7 @@ private final class PermitProvider: Provider {
   var name: ProviderName { ProviderName("permits") }
   var merchant: String { "m" }
   static var nothingHeld: JSONObject { [:] }
-  static let traits = Traits(kinds: [.charge], canLookUp: false)
+  static let traits = Traits(kinds: [.charge]) { $0.canLookUp = false }
 
   func isID(_ handle: String) -> Bool { false }
 

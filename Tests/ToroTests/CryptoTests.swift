@@ -62,11 +62,10 @@ import Toro
   }
 
   private func key(_ change: (inout KeyDerivation) -> Void) throws(Fault) -> MessageKey {
-    var derivation = KeyDerivation(
-      salt: ToroCatalog.salt,
-      iterations: ToroCatalog.iterations,
-      length: ToroCatalog.keyLength
-    )
+    var derivation = KeyDerivation()
+    derivation.salt = ToroCatalog.salt
+    derivation.iterations = ToroCatalog.iterations
+    derivation.length = ToroCatalog.keyLength
     change(&derivation)
     return try MessageKey(
       passphrase: SharedSecret(ToroCatalog.passphrase),

@@ -249,7 +249,7 @@ import Toro
     var payment = try #require(try world.latest())
     let kept = Self.kept(payment)
     try payment.change(1) { operation in
-      operation.state = .sent(Operation.Sent(at: world.clock.now, moment: nil))
+      operation.state = .sent(at: world.clock.now, moment: nil)
       operation.preparation = kept.map { .plain($0) }
       operation.result = ["state": "authorising"]
     }

@@ -131,11 +131,9 @@ final class ToroWorld {
   static func configuration(_ env: Env = .simulator) -> ToroConfiguration {
     var configuration = ToroConfiguration(env: env)
     configuration.passphrase = SharedSecret(ToroCatalog.passphrase)
-    configuration.derivation = KeyDerivation(
-      salt: ToroCatalog.salt,
-      iterations: ToroCatalog.iterations,
-      length: ToroCatalog.keyLength
-    )
+    configuration.derivation.salt = ToroCatalog.salt
+    configuration.derivation.iterations = ToroCatalog.iterations
+    configuration.derivation.length = ToroCatalog.keyLength
     configuration.acquirerID = ToroCatalog.acquirerID
     configuration.merchantID = ToroCatalog.merchantID
     configuration.merchantName = ToroCatalog.merchantName

@@ -149,7 +149,7 @@ final class World {
       creation.kind = .mandate
       creation.amount = nil
       creation.maximumIndividual = 5000
-      creation.limits = [.init(period: "month", amount: 50_000, alignment: "consent")]
+      creation.limits = [(period: "month", amount: 50_000, alignment: "consent")]
     }
   }
 

@@ -16,7 +16,7 @@ import TrueLayer
       creation.kind = .mandate
       creation.amount = nil
       creation.maximumIndividual = 5000
-      creation.limits = [.init(period: "month", amount: 50_000, alignment: "consent")]
+      creation.limits = [(period: "month", amount: 50_000, alignment: "consent")]
       creation.validTo = end
     }
     let made = try world.engine(change: FlowTests.bank).pay(order)

@@ -70,7 +70,7 @@ import TrueLayer
     },
     Case(name: "a mandate without its most", word: "--max-individual") { creation in
       creation.kind = .mandate
-      creation.limits = [.init(period: "month", amount: 1, alignment: "consent")]
+      creation.limits = [(period: "month", amount: 1, alignment: "consent")]
     },
     Case(name: "a mandate without limits", word: "--limit") { creation in
       creation.kind = .mandate
@@ -79,23 +79,23 @@ import TrueLayer
     Case(name: "an unknown period", word: "no period 'monht'") { creation in
       creation.kind = .mandate
       creation.maximumIndividual = 100
-      creation.limits = [.init(period: "monht", amount: 200, alignment: "consent")]
+      creation.limits = [(period: "monht", amount: 200, alignment: "consent")]
     },
     Case(name: "a limit below one payment", word: "less than --max-individual") { creation in
       creation.kind = .mandate
       creation.maximumIndividual = 100
-      creation.limits = [.init(period: "month", amount: 99, alignment: "consent")]
+      creation.limits = [(period: "month", amount: 99, alignment: "consent")]
     },
     Case(name: "a fortnight by calendar", word: "fortnight") { creation in
       creation.kind = .mandate
       creation.maximumIndividual = 100
-      creation.limits = [.init(period: "fortnight", amount: 200, alignment: "calendar")]
+      creation.limits = [(period: "fortnight", amount: 200, alignment: "calendar")]
     },
     Case(name: "a commercial mandate without use", word: "--use-case") { creation in
       creation.kind = .mandate
       creation.mandateType = "commercial"
       creation.maximumIndividual = 100
-      creation.limits = [.init(period: "month", amount: 200, alignment: "consent")]
+      creation.limits = [(period: "month", amount: 200, alignment: "consent")]
     },
   ]
 
@@ -118,8 +118,8 @@ import TrueLayer
       creation.statement = "mandate-ref"
       creation.preselectedBank = "ob-natwest-vrp-sandbox"
       creation.limits = [
-        .init(period: "month", amount: 50_000, alignment: "calendar"),
-        .init(period: "day", amount: 5000, alignment: "consent"),
+        (period: "month", amount: 50_000, alignment: "calendar"),
+        (period: "day", amount: 5000, alignment: "consent"),
       ]
     }
     #expect(

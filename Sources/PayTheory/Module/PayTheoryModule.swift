@@ -154,10 +154,8 @@ package struct PayTheoryModule: ProviderModule {
     _ env: Env
   ) throws(Fault) -> Order {
     switch intent {
-    case .makes(.storedMethod, let reference):
-      .placed(PayTheoryOrder.token(try token(reference, session, env)))
-    case .makes(_, let reference):
-      .placed(PayTheoryOrder.payment(try payment(reference, session, env)))
+    case .makes(.storedMethod, let reference): .placed(try token(reference, session, env))
+    case .makes(_, let reference): .placed(try payment(reference, session, env))
     case .changes(let change, let payment): try order(change, session, payment)
     }
   }
@@ -166,7 +164,7 @@ package struct PayTheoryModule: ProviderModule {
     _ reference: Reference,
     _ session: any Session,
     _ env: Env
-  ) throws(Fault) -> PaymentOrder {
+  ) throws(Fault) -> PayTheoryOrder {
     let invocation = session.invocation
     if let id = invocation[Keys.paymentID] { return try existing(id, reference, invocation) }
     let isBare =
@@ -179,7 +177,7 @@ package struct PayTheoryModule: ProviderModule {
       )
     }
     let options = OptionReader(invocation, currency: currency)
-    var order = PaymentOrder(reference: reference, amount: try options.amount())
+    var order = PayTheoryOrder(reference: reference, amount: try options.amount())
     order.fee = try options.money(Keys.fee)
     order.maxFee = try options.money(Keys.maxFee)
     order.feeMode = try invocation.value(Keys.feeMode) ?? .merchant
@@ -203,7 +201,7 @@ package struct PayTheoryModule: ProviderModule {
     _ id: String,
     _ reference: Reference,
     _ invocation: Invocation
-  ) throws(Fault) -> PaymentOrder {
+  ) throws(Fault) -> PayTheoryOrder {
     let making: [any OptionKey] =
       Self.fees + Self.payment + Self.instrument
       + [Keys.token, Keys.amount, Keys.currency, Keys.metadata, Keys.metadataFile]
@@ -215,7 +213,7 @@ package struct PayTheoryModule: ProviderModule {
     }
     let name = invocation.has(Keys.reference) ? reference : try Reference(id)
     let money = try OptionReader(invocation, currency: currency).currencyValue()
-    var order = PaymentOrder(reference: name, amount: Money(minorUnits: 0, currency: money))
+    var order = PayTheoryOrder(reference: name, amount: Money(minorUnits: 0, currency: money))
     order.existingID = id
     return order
   }
@@ -224,14 +222,15 @@ package struct PayTheoryModule: ProviderModule {
     _ reference: Reference,
     _ session: any Session,
     _ env: Env
-  ) throws(Fault) -> TokenOrder {
+  ) throws(Fault) -> PayTheoryOrder {
     let invocation = session.invocation
     if try invocation.value(Keys.method) == .cash { throw .cashToken }
-    guard let instrument = try instrument(session, env, for: nil), instrument.method != .cash else {
-      throw .cashToken
-    }
     let options = OptionReader(invocation, currency: currency)
-    var order = TokenOrder(reference: reference, instrument: instrument)
+    let nothing = Money(minorUnits: 0, currency: try options.currencyValue())
+    var order = PayTheoryOrder(reference: reference, amount: nothing)
+    order.makes = .storedMethod
+    order.instrument = try instrument(session, env, for: order)
+    guard let instrument = order.instrument, instrument.method != .cash else { throw .cashToken }
     order.payor = try options.payor()
     if !order.payor.members.isEmpty, invocation.has(Keys.payorID) {
       throw .exclusive("--payor and --payor-id")
@@ -245,21 +244,15 @@ package struct PayTheoryModule: ProviderModule {
   private func instrument(
     _ session: any Session,
     _ env: Env,
-    for payment: PaymentOrder?
+    for order: PayTheoryOrder
   ) throws(Fault) -> Instrument? {
     do throws(Fault) {
-      if let payment {
-        try setup(session, env).checkReady(for: .placed(.payment(payment)), of: nil)
-      } else {
-        try setup(session, env).checkInstruments()
-      }
+      try setup(session, env).checkReady(for: .placed(order), of: nil)
       return try InstrumentReader(session: session, env: env).read()
     } catch {
-      var fault = error
-      if [.noFields, .noInstrument].contains(fault.cause) {
-        fault.result = Fault.noFields(payment == nil ? "tokenize" : "transact").result
-      }
-      throw fault
+      guard [.noFields, .noInstrument].contains(error.cause) else { throw error }
+      let verb = order.makes == .storedMethod ? "tokenize" : "transact"
+      throw error.with { $0.result = Fault.noFields(verb).result }
     }
   }
 
@@ -466,13 +459,9 @@ extension ProviderSettings {
     let apiKey = try APIKey(text)
     session.redactor.learn(text)
     try apiKey.check(fits: env)
-    var configuration = PayTheoryConfiguration(
-      env: env,
-      key: apiKey,
-      merchantUID: merchant,
-      secretKey: secretKey,
-      twoStep: section["two_step"]?.truth ?? true
-    )
+    var configuration = PayTheoryConfiguration(env: env, key: apiKey)
+    (configuration.merchantUID, configuration.secretKey) = (merchant, secretKey)
+    configuration.twoStep = section["two_step"]?.truth ?? true
     configuration.timeZone = session.environment.timeZoneName
     configuration.timeout = try session.settings.timeout()
     try setBases(&configuration)

@@ -301,15 +301,12 @@ extension JournalCommands {
   private static func history(of record: JSONObject) -> [HistoryEntry] {
     (record["history"]?.array ?? []).compactMap { entry in
       guard let at = entry["at"]?.text.flatMap(Timestamp.read) else { return nil }
-      return HistoryEntry(
-        at: at,
-        operation: entry["operation"]?.text ?? "",
-        state: entry["state"]?.text ?? "",
-        amount: entry["amount"]?.boundedNumber,
-        status: entry["status"]?.text ?? "",
-        note: entry["note"]?.text ?? "",
-        by: entry["by"]?.text
-      )
+      var line = HistoryEntry(at: at, note: entry["note"]?.text ?? "", by: entry["by"]?.text)
+      line.operation = entry["operation"]?.text ?? ""
+      line.state = entry["state"]?.text ?? ""
+      line.amount = entry["amount"]?.boundedNumber
+      line.status = entry["status"]?.text ?? ""
+      return line
     }
   }
 }

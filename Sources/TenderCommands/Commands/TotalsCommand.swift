@@ -112,14 +112,7 @@ extension JournalCommands {
         group[2] = LocalTime.day(quarter * Total.quarter)
       }
       // Env and currency come last, so that rows are ordered by day first.
-      sums.add(
-        (group.dropFirst(2) + group.prefix(2)).joined(separator: "\t"),
-        payments: total.payments,
-        charged: total.charged,
-        refunded: total.refunded,
-        refunding: total.refunding,
-        unknown: total.unknown
-      )
+      sums.add(total, to: (group.dropFirst(2) + group.prefix(2)).joined(separator: "\t"))
     }
     let names = Total.Key.allCases.filter(keys.contains).map(\.rawValue) + ["env", "currency"]
     let rows = sums.all.sorted { $0.group.lexicographicallyPrecedes($1.group) }

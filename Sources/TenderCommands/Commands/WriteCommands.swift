@@ -264,15 +264,15 @@ struct WriteCommands: CommandWork {
   ) throws(Fault) -> Engine.Options {
     let key = try invocation.value(Keys.idempotencyKey)
     let isInherited = invocation.inherited.contains(Keys.provider.option.name)
-    return Engine.Options(
-      newAttempt: invocation.has(Keys.newAttempt),
-      idempotencyKey: words.reference != nil || words.refundRequest != nil ? key : nil,
-      namesProvider: invocation.has(Keys.provider) && !isInherited,
-      isLookedUp: wait != nil,
-      looksFirst: looksFirst(words, engine),
-      despitePayments: Set(invocation.all(Keys.despitePayment)),
-      maxAmounts: try composition.settings.maxAmounts()
-    )
+    var options = Engine.Options()
+    options.newAttempt = invocation.has(Keys.newAttempt)
+    options.idempotencyKey = words.reference != nil || words.refundRequest != nil ? key : nil
+    options.namesProvider = invocation.has(Keys.provider) && !isInherited
+    options.isLookedUp = wait != nil
+    options.looksFirst = looksFirst(words, engine)
+    options.despitePayments = Set(invocation.all(Keys.despitePayment))
+    options.maxAmounts = try composition.settings.maxAmounts()
+    return options
   }
 
   /// Checks a line of a batch before the batch. Returns whether its request can be prepared: not if an earlier line
@@ -320,7 +320,7 @@ struct WriteCommands: CommandWork {
 
   /// Asks about an amount above `max_amount`, before any other question. A replay is not asked about.
   private func approveAmount(_ order: inout CheckedOrder, _ engine: Engine) throws(Fault) {
-    guard !order.maxAmounts.isEmpty else { return }
+    guard !order.options.maxAmounts.isEmpty else { return }
     do throws(Fault) {
       _ = try engine.plan(order)
     } catch {

@@ -63,6 +63,28 @@ struct EmptyJournal: Journal {
   func prune(_ filter: PaymentFilter) throws(Fault) -> Int { throw .dryRun }
 
   func history(of payment: Payment) throws(Fault) -> [HistoryEntry] { [] }
+
+  func loss() throws(Fault) -> JournalLoss? { nil }
+
+  func worker(_ key: ReferenceKey) -> String? { nil }
+
+  var window: SendWindow? { nil }
+
+  func isPruned(_ key: ReferenceKey) throws(Fault) -> Bool { false }
+
+  func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int { 0 }
+
+  func totals(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] { [] }
+
+  func verify() throws(Fault) -> [String] { [] }
+
+  func backUp(to path: String) throws(Fault) { throw .dryRun }
+
+  func accept(reason: String, at time: Int) throws(Fault) { throw .dryRun }
+
+  var markProblem: String? { nil }
+
+  func take(_ payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Bool { throw .dryRun }
 }
 
 extension Fault {

@@ -22,7 +22,9 @@ package struct PostgresAddress: Sendable, Hashable {
     for pair in parameters where ["password", "sslpassword"].contains(pair.name) {
       found.append(pair.value)
     }
-    return found + found.compactMap { Self.decoded($0) }.filter { !found.contains($0) }
+    // For libpq, a plus sign is no space.
+    let decoded = found.map { QueryText.decode($0.replacing("+", with: "%2B")) }
+    return found + decoded.filter { !found.contains($0) }
   }
 
   /// The address without its passwords, for output.
@@ -34,23 +36,6 @@ package struct PostgresAddress: Sendable, Hashable {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
     }
-  }
-
-  private static func decoded(_ text: String) -> String? {
-    var bytes: [UInt8] = []
-    var rest = text.utf8[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      guard let number = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
-        return nil
-      }
-      bytes.append(number)
-      rest = rest.dropFirst(2)
-    }
-    return String(validating: bytes, as: UTF8.self)
   }
 
   /// The options that are used here, with the variables that give them.

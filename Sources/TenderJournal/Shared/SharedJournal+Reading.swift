@@ -84,7 +84,7 @@ extension SharedJournal {
         let milliseconds = max(0, moment.milliseconds - max(0, age))
         let written = Moment(boot: moment.boot, milliseconds: milliseconds)
         var operation = operation
-        operation.state = .sent(.init(at: sent.at, moment: written))
+        operation.state = .sent(at: sent.at, moment: written)
         return operation
       }
     )

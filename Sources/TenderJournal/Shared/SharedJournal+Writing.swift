@@ -101,7 +101,7 @@ extension SharedJournal {
   private func lend(from begun: Moment) {
     let begin = Moment(boot: begun.boot, milliseconds: begun.milliseconds + slack)
     let end = Moment(boot: begun.boot, milliseconds: begun.milliseconds + leaseTime)
-    window?.lend(SendWindow.Loan(begin: begin, end: end))
+    window?.lend((begin, end))
   }
 }
 

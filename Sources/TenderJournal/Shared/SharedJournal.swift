@@ -141,9 +141,10 @@ package final class SharedJournal: TableJournal, @unchecked Sendable {
     while true {
       do throws(PostgresConnection.Failure) {
         let connection = try connected(by: deadline)
-        guard isChecked else {
-          let marked = mark.read()
-          var answers = try connection.run([check(marked)] + statements, by: deadline)
+        let marked = isChecked ? nil : mark.read()
+        let first = isChecked ? [] : [check(marked)]
+        var answers = try connection.run(first + statements, by: deadline)
+        if !isChecked {
           guard let row = answers.removeFirst().first, row[0].integer == SharedSchema.version else {
             throw PostgresConnection.Failure(code: Self.older, text: "the tables have no version")
           }
@@ -154,10 +155,7 @@ package final class SharedJournal: TableJournal, @unchecked Sendable {
             missing = marked
           }
           isChecked = true
-          isAway = false
-          return answers
         }
-        let answers = try connection.run(statements, by: deadline)
         isAway = false
         return answers
       } catch {

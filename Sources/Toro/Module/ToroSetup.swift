@@ -58,15 +58,14 @@ extension ProviderSettings {
   }
 
   private func derivation() -> KeyDerivation {
-    let found = section["kdf"]?.object ?? simulated["kdf"]?.object
-    guard let kdf = found else { return KeyDerivation() }
+    var derivation = KeyDerivation()
+    guard let kdf = section["kdf"]?.object ?? simulated["kdf"]?.object else { return derivation }
     // `hmac-sha256`: the value was checked when the file was read.
-    return KeyDerivation(
-      digest: (kdf.text("prf") ?? "").dropFirst("hmac-".count).uppercased(),
-      salt: kdf.text("salt") ?? "",
-      iterations: kdf["iterations"]?.wholeNumber ?? 0,
-      length: kdf["length"]?.wholeNumber ?? 0
-    )
+    derivation.digest = (kdf.text("prf") ?? "").dropFirst("hmac-".count).uppercased()
+    derivation.salt = kdf.text("salt") ?? ""
+    derivation.iterations = kdf["iterations"]?.wholeNumber ?? 0
+    derivation.length = kdf["length"]?.wholeNumber ?? 0
+    return derivation
   }
 
   private func gateway() throws(Fault) -> String? {

@@ -129,6 +129,6 @@ extension OptionReader {
       throw .badValue("--limit", text, hint: "such as month:2000.00 or month:2000.00:calendar")
     }
     let amount = try Money(decimal: parts[1], currency: currency, named: "--limit \(parts[0])")
-    return Creation.Limit(period: parts[0], amount: amount.minorUnits, alignment: alignment)
+    return (parts[0], amount.minorUnits, alignment)
   }
 }

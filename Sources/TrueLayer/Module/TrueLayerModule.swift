@@ -359,11 +359,9 @@ extension ProviderSettings {
   private var invocation: Invocation { session.invocation }
 
   func configuration() throws(Fault) -> TrueLayerConfiguration {
-    var configuration = TrueLayerConfiguration(
-      env: env,
-      redirectURL: try redirectURL(),
-      timeout: try session.settings.timeout()
-    )
+    var configuration = TrueLayerConfiguration(env: env)
+    configuration.redirectURL = try redirectURL()
+    configuration.timeout = try session.settings.timeout()
     configuration.clientID = try credential("client_id")
     configuration.clientSecret = learned(try credential("client_secret"))
     configuration.keyID = try credential("key_id")

@@ -183,15 +183,13 @@ struct AdapterRun {
     redactor.learn(Self.card)
     redactor.learnShort(Secret("937"))
     let isTwoStep = feed.take { $0.below(3) } > 0
+    var configuration = PayTheoryConfiguration(env: .simulator, key: key)
+    configuration.merchantUID = PayTheoryCatalog.merchantUID
+    configuration.secretKey = SharedSecret(PayTheoryCatalog.secretKey)
+    configuration.twoStep = isTwoStep
     let provider = PayTheoryProvider(
       PayTheoryContext(
-        configuration: PayTheoryConfiguration(
-          env: .simulator,
-          key: key,
-          merchantUID: PayTheoryCatalog.merchantUID,
-          secretKey: SharedSecret(PayTheoryCatalog.secretKey),
-          twoStep: isTwoStep
-        ),
+        configuration: configuration,
         http: Mangler(simulator, feed),
         sockets: BoxMangler(simulator, feed),
         clock: clock,
@@ -208,7 +206,7 @@ struct AdapterRun {
       routing: "122105278"
     )
     let payer = try? CashPayer(name: "Jane", contact: "jane@example.com")
-    var made = PaymentOrder(
+    var made = PayTheoryOrder(
       reference: reference,
       amount: Money(
         minorUnits: feed.take { $0.one(of: [1050, 1, 100_000, 9051]) },
@@ -225,9 +223,9 @@ struct AdapterRun {
     made.stopsAtConfirmation = isTwoStep && way == 3
     let order = made
     let other = {
-      _ = try? engine.preview(PayTheoryOrder.payment(order))
+      _ = try? engine.preview(order)
       for order in [
-        nil, .placed(PayTheoryOrder.payment(order)), .capture(nil), .refund(RefundRequest()),
+        nil, .placed(order), .capture(nil), .refund(RefundRequest()),
       ] as [Order?] {
         try? engine.provider.checkReady(for: order, of: nil)
       }
@@ -246,10 +244,11 @@ struct AdapterRun {
     }
     return goOn(engine, PayTheoryProvider.name, other: other) {
       if way == 4 {
-        let token = TokenOrder(reference: reference, instrument: .card(card))
-        return try engine.execute(.placed(PayTheoryOrder.token(token)))
+        var token = PayTheoryOrder(reference: reference, amount: order.amount)
+        (token.makes, token.instrument) = (.storedMethod, .card(card))
+        return try engine.execute(.placed(token))
       }
-      return try engine.execute(.placed(PayTheoryOrder.payment(order)))
+      return try engine.execute(.placed(order))
     }
   }
 
@@ -299,7 +298,7 @@ struct AdapterRun {
     case 0:
       creation.kind = .mandate
       creation.maximumIndividual = 5000
-      creation.limits = [.init(period: "month", amount: 50_000, alignment: "consent")]
+      creation.limits = [(period: "month", amount: 50_000, alignment: "consent")]
       fallthrough
     case 1:
       creation.beneficiaryName = "Ben Eficiary"

@@ -7,11 +7,7 @@ import Toro
 
 /// The gateway's MAC over a changed answer, so that the adapter reads on.
 enum GatewaySeal {
-  static let derivation = KeyDerivation(
-    salt: ToroCatalog.salt,
-    iterations: ToroCatalog.iterations,
-    length: ToroCatalog.keyLength
-  )
+  static let derivation = parameters(iterations: ToroCatalog.iterations)
 
   static let key = try? MessageKey(
     passphrase: SharedSecret(ToroCatalog.passphrase),
@@ -21,11 +17,15 @@ enum GatewaySeal {
   )
 
   /// A fast derivation.
-  static let quick = KeyDerivation(
-    salt: ToroCatalog.salt,
-    iterations: 1,
-    length: ToroCatalog.keyLength
-  )
+  static let quick = parameters(iterations: 1)
+
+  private static func parameters(iterations: Int) -> KeyDerivation {
+    var derivation = KeyDerivation()
+    derivation.salt = ToroCatalog.salt
+    derivation.iterations = iterations
+    derivation.length = ToroCatalog.keyLength
+    return derivation
+  }
 
   static let quickKey = try? MessageKey(
     passphrase: SharedSecret(ToroCatalog.passphrase),
