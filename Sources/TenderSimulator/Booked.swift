@@ -1,4 +1,4 @@
-import TenderModel
+package import TenderModel
 
 /// A value in the ledger, where it is JSON.
 protocol BookedValue: JSONConvertible {
@@ -68,7 +68,7 @@ extension BookedPart {
     return book.lacksSomething ? nil : part
   }
 
-  var json: JSON {
+  package var json: JSON {
     var copy = self
     var book = BookedMembers()
     copy.exchange(&book)

@@ -31,9 +31,10 @@ package final class InProcessSimulator: @unchecked Sendable {
         label = String(try playsPayer ? ledger.count() : ledger.number(for: "seed"))
       }
       world.randomness = SeededRandomness(seed: seed, label: "world/\(label ?? "")")
+      world.queueRandomness = SeededRandomness(seed: seed, label: "queue/\(label ?? "")")
     }
     parts = SimulatorParts(world: world, ledger: ledger, faults: FaultPlan(world, ledger))
-    (world.clock as? SimulatedClock)?.startAhead(by: try ledger.ahead())
+    (world.clock as? SimulatedClock)?.startAhead(by: try ledger.ahead() - world.aheadBefore)
   }
 
   /// The faults that were asked for and have struck nothing, and whether their count was used up before.
@@ -42,7 +43,18 @@ package final class InProcessSimulator: @unchecked Sendable {
   /// Stores the time by which pauses have moved the clock. The next command continues from there.
   package func keepTime() throws(Fault) {
     guard let clock = world.clock as? SimulatedClock, let ahead = clock.newlyAhead() else { return }
-    try parts.ledger.setAhead(ahead)
+    try parts.ledger.setAhead(ahead + world.aheadBefore)
+  }
+
+  /// Makes every change that is due. Returns the milliseconds until the next one; nil without one.
+  ///
+  /// `isOfRequest`: also what requests with their own clocks have planned.
+  @discardableResult
+  package func catchUp(isOfRequest: Bool = true) throws(Fault) -> Int? {
+    try keepTime()
+    try parts.catchUp(isOfRequest: isOfRequest)
+    let next = try parts.ledger.next(by: nil, isOfRequest: isOfRequest)
+    return next.map { max(0, $0.at - world.now) }
   }
 }
 
@@ -50,6 +62,8 @@ extension InProcessSimulator {
   /// Passes a request to the service with its path; nil if there is none.
   package func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
     try parts.ledger.transaction { () throws(Fault) in
+      try keepTime()
+      try parts.catchUp()
       let reaction = try react(to: request) { provider throws(Fault) in
         try provider.handle(request, parts)
       }
@@ -80,7 +94,6 @@ extension InProcessSimulator {
     to request: SimulatedRequest,
     _ body: (any SimulatedProvider) throws(Fault) -> HTTPReaction?
   ) throws(Fault) -> (ProviderName, HTTPReaction)? {
-    try keepTime()
     parts.faults.begin(request)
     for provider in world.providers {
       if let reaction = try body(provider) { return (provider.name, reaction) }
@@ -102,7 +115,7 @@ extension InProcessSimulator {
 
   /// Passes a socket to its provider.
   package func upgrade(path: String, query: String) throws(Fault) -> UpgradeReaction {
-    try keepTime()
+    try catchUp()
     parts.faults.begin(nil)
     var exchange = SimulatedExchange("UPGRADE", path, at: world.now)
     var reaction = UpgradeReaction.refuse(status: 401)
@@ -125,7 +138,7 @@ extension InProcessSimulator {
   ///
   /// Throws `state`.
   package func device() throws(Fault) -> (any DeviceSession)? {
-    try keepTime()
+    try catchUp()
     for provider in world.providers {
       if let session = try provider.device(parts) { return session }
     }
@@ -134,7 +147,7 @@ extension InProcessSimulator {
 
   /// Returns what the providers' books have about an id or a reference; for nil, the latest of each kind.
   package func books(about name: String?) throws(Fault) -> [JSONObject] {
-    try keepTime()
+    try catchUp()
     var shown: [JSONObject] = []
     for provider in world.providers {
       let head = JSONObject.Member(key: "provider", value: .string(provider.name.text))

@@ -11,21 +11,16 @@ extension Ledger {
     try transaction { () throws(Fault) in
       let number = try count("log", "exchanges", upTo: .max) ?? 0
       let numbered = JSONObject([.init(key: "number", value: .integer(number))] + exchange.members)
-      try put("exchange", Self.key(number), numbered)
+      try put("exchange", Self.sorted(number), numbered)
       if number > Self.mostExchanges {
-        try delete("exchange", upTo: Self.key(number - Self.mostExchanges))
+        try delete("exchange", upTo: Self.sorted(number - Self.mostExchanges))
       }
     }
   }
 
   /// Returns the exchanges with a higher number, oldest first; `unmatched` leaves out those that a provider knows.
   package func exchanges(after number: Int, unmatched: Bool) throws(Fault) -> [JSONObject] {
-    try list("exchange", after: Self.key(number)).filter { !unmatched || $0["matched"] == nil }
-  }
-
-  /// A number as an id, in the order of the numbers.
-  private static func key(_ number: Int) -> String {
-    String(repeating: "0", count: max(0, 12 - String(number).utf8.count)) + String(number)
+    try list("exchange", after: Self.sorted(number)).filter { !unmatched || $0["matched"] == nil }
   }
 }
 
@@ -166,6 +161,7 @@ final class LoggedSession: SocketSession {
   }
 
   private func logged(_ text: String) throws(Fault) -> [SocketReaction] {
+    try parts.catchUp()
     parts.faults.begin(nil)
     let reactions = try inner.receive(text)
     let message = JSONReader.read(text)

@@ -7,6 +7,8 @@ package final class Ledger {
   private let database: Database
   private let isShared: Bool
   private var isInTransaction = false
+  /// Whether a change was planned since this was asked for.
+  var hasNewChanges = false
 
   /// The process that opens a ledger: a command, a batch whose workers share one connection, or a server.
   package enum Use { case command, batch, server }
@@ -87,8 +89,8 @@ package final class Ledger {
   }
 
   private static let made =
-    "FROM thing WHERE kind NOT IN ('fault', 'clock', 'counter', 'exchange', 'log', "
-    + "'\(SimulatedSigner.kind)')"
+    "FROM thing WHERE kind NOT IN ('fault', 'clock', 'counter', 'exchange', 'log', 'due', 'event', "
+    + "'line', 'settlement', 'funding', 'dispute', '\(SimulatedSigner.kind)')"
 
   /// Deletes the payments of some kinds but the latest, with the things that came before them.
   ///
@@ -108,7 +110,7 @@ package final class Ledger {
       )
       guard let oldest = oldest?.first?.integer else { return }
       try database.query(
-        "DELETE FROM thing WHERE rowid <= ? AND (kind IN (\(list(passing))) "
+        "DELETE FROM thing WHERE rowid <= ? AND (kind IN (\(list(passing + [PublishedEvent.kind]))) "
           + "OR kind IN (\(list(owned))) AND parent IS NOT NULL)",
         [.integer(oldest)]
       )
@@ -216,8 +218,30 @@ package final class Ledger {
     try bodies("kind = ? AND id > ? ORDER BY id", [.text(kind), .text(id)])
   }
 
+  /// Returns the first thing of a kind in the order of their parents, oldest first; nil if its parent is greater.
+  func first(
+    _ kind: String,
+    parentUpTo last: String?,
+    lacking text: String?
+  ) throws(Fault) -> JSONObject? {
+    try database.first(
+      "SELECT body FROM thing WHERE kind = ? AND parent <= ? AND instr(body, ?) = 0 "
+        + "ORDER BY parent, rowid LIMIT 1",
+      [.text(kind), .text(last ?? "~"), .text(text ?? "\u{0}")]
+    ).flatMap(Self.body)
+  }
+
   func delete(_ kind: String, upTo id: String) throws(Fault) {
     try write("DELETE FROM thing WHERE kind = ? AND id <= ?", [.text(kind), .text(id)])
+  }
+
+  func delete(_ kind: String, _ id: String) throws(Fault) {
+    try write("DELETE FROM thing WHERE kind = ? AND id = ?", [.text(kind), .text(id)])
+  }
+
+  /// A number as an id, in the order of the numbers.
+  static func sorted(_ number: Int, digits: Int = 12) -> String {
+    String(repeating: "0", count: max(0, digits - String(number).utf8.count)) + String(number)
   }
 
   /// Returns the latest 1,000 things of a kind, or those with an id or a reference, oldest first.

@@ -62,12 +62,18 @@ package struct SimulatorWorld: Sendable {
   package var ledgerPath: String
   package var clock: any Clock
   package var randomness: any Randomness
+  /// The randomness of planned changes and of events. It is separate, so that ids in answers do not depend on them.
+  package var queueRandomness: any Randomness
   package var options: SimulatorOptions
   package var providers: [any SimulatedProvider]
   /// Public keys of clients by their ids, as PEM text. Signatures by them are accepted.
   package var trustedKeys: [String: String] = [:]
   /// Whether the simulator acts as the payer, because the bank's page cannot be opened in process.
   package var playsPayer = false
+  /// The milliseconds that the world was ahead before a clock was fixed. Only later advances move that clock.
+  package var aheadBefore = 0
+  /// Whether a request to a server came with a clock.
+  package var hasOwnClock = false
   /// Whether the workers of a batch use it. They share a connection to the ledger.
   package var isOfBatch = false
   /// Whether clients come over the network. Then only the credentials that they were given are accepted.
@@ -86,6 +92,7 @@ package struct SimulatorWorld: Sendable {
     self.ledgerPath = ledgerPath
     self.clock = clock
     self.randomness = randomness
+    queueRandomness = randomness
     self.options = options
   }
 
@@ -137,6 +144,8 @@ package protocol SimulatedProvider: Sendable {
   func handle(_ request: SimulatedRequest, _ parts: SimulatorParts) throws(Fault) -> HTTPReaction?
   /// Accepts a socket; nil for one of another provider.
   func open(path: String, query: String, _ parts: SimulatorParts) -> UpgradeReaction?
+  /// Makes a change that it planned, at the time of that. Throws `state`.
+  func make(_ change: DueChange, _ parts: SimulatorParts) throws(Fault)
   /// Returns its device; nil without one. Throws `state`.
   func device(_ parts: SimulatorParts) throws(Fault) -> (any DeviceSession)?
   /// What its books have now about an id or a reference; for nil, the latest of each kind. Throws `state`.
@@ -153,6 +162,8 @@ extension SimulatedProvider {
   package func open(path: String, query: String, _ parts: SimulatorParts) -> UpgradeReaction? {
     nil
   }
+
+  package func make(_ change: DueChange, _ parts: SimulatorParts) throws(Fault) {}
 
   package func device(_ parts: SimulatorParts) throws(Fault) -> (any DeviceSession)? { nil }
 

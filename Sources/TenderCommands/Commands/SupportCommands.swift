@@ -54,10 +54,11 @@ extension Action {
     .local(.writes),
     """
     simulator advance: move the simulated clock forward
-    Moves the clock of the simulated providers forward. Holds and barcodes expire, ACH payments settle
-    or are returned, and refunds are executed. The periods of mandates turn, and idempotency keys are
-    forgotten. It moves the world of this state folder, also while simulator serve has it. With the
-    in-process simulator, tender uses the same clock.
+    Moves the clock of the simulated providers forward. Every change that is due by then happens in
+    order, at the time when it is due: captures, settlements, returns, ends of disputes, refunds and
+    expiries. The periods of mandates turn, and idempotency keys are forgotten. It moves the world of
+    this state folder, also while simulator serve has it. With the in-process simulator, tender uses
+    the same clock.
     $ tender simulator advance 26h # a day and two hours later
     """,
     operands: [.init("TIME")],
@@ -205,9 +206,11 @@ struct SupportCommands: CommandWork {
       option: "TIME",
       most: SimulatedTime.mostAhead
     )
-    let ahead = try Ledger(path: composition.servedWorld().ledgerPath).advance(by: time)
-    let now = SystemClock(interruption: composition.signals).now + ahead
-    output.show(records.check("clock", Timestamp.text(now)))
+    let world = try composition.servedWorld()
+    let ledger = try Ledger(path: world.ledgerPath)
+    _ = try ledger.advance(by: time)
+    try InProcessSimulator(world, ledger).catchUp()
+    output.show(records.check("clock", Timestamp.text(world.now)))
     return output.exit(0)
   }
 

@@ -91,7 +91,9 @@ final class Composition: Session {
     simulatorOptions = try Self.simulatorOptions(settings.invocation, providers.simulated)
     let machine = SystemClock(interruption: signals.atPauses)
     worldClock = shared.clock(simulatorOptions.clock, beside: machine)
-    ownClock = simulatorOptions.clock?.standing == nil ? machine : worldClock
+    // The world's commands show its times, and nothing else.
+    let isOfWorld = settings.invocation.command.bounds == .world
+    ownClock = simulatorOptions.clock?.standing == nil && !isOfWorld ? machine : worldClock
     output.now = { [weak self] in self?.clock.now ?? machine.now }
   }
 

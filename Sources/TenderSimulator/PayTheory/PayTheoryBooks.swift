@@ -3,13 +3,12 @@ import TenderModel
 
 /// The simulated provider's books, and its decisions about payments.
 struct PayTheoryBooks {
-  let world: SimulatorWorld
-  let ledger: Ledger
+  let parts: SimulatorParts
 
-  init(_ parts: SimulatorParts) {
-    world = parts.world
-    ledger = parts.ledger
-  }
+  var world: SimulatorWorld { parts.world }
+  var ledger: Ledger { parts.ledger }
+
+  init(_ parts: SimulatorParts) { self.parts = parts }
 
   /// The time until a pending payment changes, and until a barcode is paid in its scenario, in milliseconds.
   private static let settling = 5000
@@ -27,9 +26,19 @@ struct PayTheoryBooks {
     var method = given
     method.receipt = receipt
     method.id = "pt_pmt_" + code(16)
-    if method.payor.isEmpty { method.payor = "pt_pay_" + code(16) }
-    try ledger.put(method)
+    if method.payor.isEmpty {
+      method.payor = "pt_pay_" + code(16)
+      let payor = method.graphQL["payor"]?.object ?? [:]
+      try publish("PAYOR", isNew: true, method.payor, nil, payor)
+    }
+    try save(method, isNew: true)
     return method
+  }
+
+  /// Writes a payment method, and publishes that.
+  func save(_ method: BookedMethod, isNew: Bool) throws(Fault) {
+    try ledger.put(method)
+    try publish("PAYMENT_METHOD", isNew: isNew, method.id, nil, method.published)
   }
 
   /// Returns an entry of the books, or refuses with a text.
@@ -49,29 +58,46 @@ struct PayTheoryBooks {
 
   // MARK: Charges
 
-  /// Charges a stored method, at once or at a later time. Writes the payment and returns it.
+  /// Charges a stored method. Writes the payment and returns it.
   func charge(
     _ receipt: String,
     _ terms: BookedTerms,
     _ method: BookedMethod,
-    at time: Int? = nil,
     capturing authorization: String? = nil
   ) throws(Fault) -> BookedPayment {
-    let at = time ?? world.now
-    var payment = BookedPayment(receipt: receipt, terms: terms, method: method, at: at)
+    var payment = BookedPayment(receipt: receipt, terms: terms, method: method, at: world.now)
     payment.failure = authorization == nil ? failure(terms, method) : nil
     payment.authorization = authorization
-    if payment.failure == nil {
-      let isACH = method.type == .ach
-      if isACH || scenario == "pending" {
-        payment.settlesAt = at + Self.settling
-        payment.isReturned = isACH && scenario == "returned"
-      }
-      let isTrigger = terms.amount == PayTheoryCatalog.disputedAmount && method.type == .card
-      payment.isDisputed = scenario == "dispute" || isTrigger && !terms.isServiceFee
+    let capture = payment.failure == nil ? captureTime(method.type) : nil
+    payment.isPending = capture != nil
+    try save(payment)
+    guard payment.failure == nil else { return payment }
+    if let capture {
+      try plan(.capture, receipt, at: capture)
+      let delay = ["returned": 0, "returned:late": PayTheoryCatalog.returnDelay][scenario ?? ""]
+      if method.type == .ach, let delay { try plan(.achReturn, receipt, at: capture + delay) }
+    } else {
+      try settleLater(payment)
     }
-    try put(payment, receipt)
+    let isTrigger = terms.amount == PayTheoryCatalog.disputedAmount && !terms.isServiceFee
+    if method.type == .card, scenario == "dispute" || isTrigger {
+      _ = try dispute(receipt, "FRAUD")
+      payment.dispute = .inquiry
+    }
     return payment
+  }
+
+  /// The time at which a charge is captured; nil for at once.
+  ///
+  /// The hours of the scenario are the documented ones ([Docs 2026] understanding_transaction_statuses).
+  private func captureTime(_ type: BookedMethod.Kind) -> Int? {
+    switch type {
+    case .cash: nil
+    case _ where scenario == "capture:evening":
+      NewYork.next(type == .ach ? 19 : 21, after: world.now)
+    case .card where scenario != "pending": nil
+    default: world.now + Self.settling
+    }
   }
 
   /// The reason why a charge fails; nil if it does not. The scenario counts first, then the documented
@@ -88,10 +114,22 @@ struct PayTheoryBooks {
     }
   }
 
-  /// Writes a payment, with the ids of its transactions for look-ups.
-  private func put(_ payment: BookedPayment, _ row: String?) throws(Fault) {
+  /// Writes a payment. Each of its transactions that is new or has changed is published.
+  func save(_ given: BookedPayment) throws(Fault) {
+    var payment = given
+    let before = try ledger.find(BookedPayment.self, payment.receipt)
+    payment.updated = before == nil ? payment.at : world.now
     try ledger.put(payment)
-    if let row { try ledger.put("transaction", row, ["payment": .string(payment.receipt)]) }
+    let known = before?.rows ?? []
+    for row in payment.rows {
+      let old = known.first { $0.id == row.id }
+      if old == nil {
+        try ledger.put("transaction", row.id, ["payment": .string(payment.receipt)])
+      }
+      guard old.map({ !$0.isSame(as: row) }) ?? true else { continue }
+      let reference = payment.terms.reference
+      try publish("TRANSACTION", isNew: old == nil, row.id, reference, row.published)
+    }
   }
 
   func payment(of id: String) throws(Fault) -> BookedPayment? {
@@ -101,20 +139,18 @@ struct PayTheoryBooks {
 
   /// The transactions of payments, oldest first: all, or those of a reference.
   func rows(reference: String? = nil) throws(Fault) -> [BookedRow] {
-    let rows = try ledger.list(BookedPayment.self, reference: reference).flatMap {
-      $0.rows(at: world.now)
-    }
+    let rows = try ledger.list(BookedPayment.self, reference: reference).flatMap(\.rows)
     return rows.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
       .map(\.element)
   }
 
   /// The transactions with an id, or with a parent.
   func rows(id: String) throws(Fault) -> [BookedRow] {
-    try payment(of: id)?.rows(at: world.now).filter { $0.id == id } ?? []
+    try payment(of: id)?.rows.filter { $0.id == id } ?? []
   }
 
   func rows(parent: String) throws(Fault) -> [BookedRow] {
-    try payment(of: parent)?.rows(at: world.now).filter { $0.parent == parent } ?? []
+    try payment(of: parent)?.rows.filter { $0.parent == parent } ?? []
   }
 
   // MARK: Reversals
@@ -130,22 +166,23 @@ struct PayTheoryBooks {
     guard var payment = try payment(of: id), payment.current == id else {
       throw .simulatedRefusal("Transaction not found, or it cannot be reversed")
     }
-    guard payment.failure == nil, !payment.isReturned(at: world.now) else {
+    guard payment.failure == nil, payment.returned == nil else {
       throw .simulatedRefusal("Transaction cannot be reversed")
     }
     guard amount > 0, amount <= payment.left else {
       throw .simulatedRefusal("Amount exceeds what is left")
     }
-    if payment.isPending(at: world.now) {
+    if payment.isPending {
       let replacement = amount < payment.left ? receipt() : nil
       payment.operations.append(.init(amount: amount, replacement: replacement))
-      try put(payment, replacement)
+      try save(payment)
       return Reversal(isVoid: true, transaction: replacement)
     }
-    let number = payment.rows(at: world.now).count { $0.type == .reversal && $0.parent == id }
+    let number = payment.rows.count { $0.type == .reversal && $0.parent == id }
     let refund = "\(id):R\(number + 1)"
     payment.operations.append(.init(amount: amount, refund: refund, at: world.now))
-    try put(payment, refund)
+    try save(payment)
+    try add(.reversal, refund, payment.receipt, amount)
     return Reversal(isVoid: false, transaction: refund)
   }
 
@@ -171,8 +208,17 @@ struct PayTheoryBooks {
       expiresAt: world.now + (isOver ? 0 : PayTheoryCatalog.authorizationLife),
       failure: failure
     )
-    try ledger.put(authorization)
+    try save(authorization, isNew: true)
     return authorization
+  }
+
+  /// Writes an authorization, and publishes that.
+  private func save(_ authorization: BookedAuthorization, isNew: Bool) throws(Fault) {
+    try ledger.put(authorization)
+    var payload = authorization.graphQL
+    payload["payment_method"] = authorization.method.published.json
+    let reference = authorization.terms.reference
+    try publish("AUTHORIZATION", isNew: isNew, authorization.id, reference, payload)
   }
 
   /// Captures an authorization once. `amount` excludes the fee.
@@ -206,7 +252,7 @@ struct PayTheoryBooks {
     let payment = try charge(receipt(), terms, authorization.method, capturing: id)
     authorization.capture = payment.receipt
     authorization.captured = terms.amount
-    try ledger.put(authorization)
+    try save(authorization, isNew: false)
     return payment
   }
 
@@ -217,7 +263,7 @@ struct PayTheoryBooks {
       throw .simulatedRefusal("Authorization cannot be voided")
     }
     authorization.state = .canceled
-    try ledger.put(authorization)
+    try save(authorization, isNew: false)
   }
 
   // MARK: Barcodes
@@ -232,7 +278,7 @@ struct PayTheoryBooks {
     key: SimulatedKey
   ) throws(Fault) -> BookedBarcode {
     let isOver = scenario == "barcode:expired"
-    var barcode = BookedBarcode(
+    let barcode = BookedBarcode(
       id: world.randomness.uuid().lowercased() + "@" + key.partner,
       amount: amount,
       url: "https://\(key.partner).\(key.stage).ptbar.codes/" + code(6).uppercased(),
@@ -241,30 +287,32 @@ struct PayTheoryBooks {
       contact: contact,
       lastDay: world.now + (isOver ? -3 * Self.day : PayTheoryCatalog.barcodeLife)
     )
-    if scenario == "barcode:paid" { try pay(&barcode, at: world.now + Self.settling) }
     try ledger.put(barcode)
+    if scenario == "barcode:paid" {
+      try plan(.barcodePaid, barcode.id, at: world.now + Self.settling)
+    }
     return barcode
   }
 
   /// Pays a barcode in a shop, once.
   func pay(barcode id: String, amount: Int) throws(Fault) {
-    var barcode: BookedBarcode = try known(id, or: "Barcode not found")
+    let barcode: BookedBarcode = try known(id, or: "Barcode not found")
     guard barcode.payment == nil, barcode.amount == amount,
       barcode.lastDay + Self.day > world.now
     else { throw .simulatedRefusal("Barcode cannot be paid with that amount, or any more") }
-    try pay(&barcode, at: world.now)
-    try ledger.put(barcode)
+    try pay(barcode)
   }
 
-  private func pay(_ barcode: inout BookedBarcode, at time: Int) throws(Fault) {
+  func pay(_ barcode: BookedBarcode) throws(Fault) {
+    var barcode = barcode
     var method = BookedMethod()
     method.type = .cash
     method.barcode = barcode.id
     method.payorName = barcode.name
     let terms = BookedTerms(amount: barcode.amount, reference: barcode.reference)
     let receipt = receipt()
-    let payment = try charge(receipt, terms, try store(method, of: receipt), at: time)
-    barcode.payment = payment.receipt
+    barcode.payment = try charge(receipt, terms, try store(method, of: receipt)).receipt
+    try ledger.put(barcode)
   }
 }
 

@@ -6,6 +6,9 @@ package enum PayTheoryCatalog {
   package static let apiKey = "tender-paytheorylab-00112233445566778899aabbccddeeff"
   /// The simulated merchant.
   package static let merchantUID = "7b0d7d5e-5c6b-4f2a-9a3e-0d6c1b2a3f40"
+  static let merchantName = "Simulated Merchant"
+  /// The account of the merchant that gets its settlements.
+  static let merchantMethod = "pt_pmt_simulatedmerchant"
   /// A key that is valid only in the simulator.
   package static let secretKey = "simulator-opens-nothing-else"
 
@@ -40,6 +43,12 @@ package enum PayTheoryCatalog {
 
   /// The time in which a cash barcode can be paid, in milliseconds. The simulator chose it.
   static let barcodeLife = 7 * 24 * 60 * 60 * 1000
+
+  /// The time to answer a dispute, in milliseconds. The simulator chose it.
+  static let disputeLife = 14 * 24 * 60 * 60 * 1000
+
+  /// The time between the capture and the return of an ACH payment in its scenario, in milliseconds.
+  static let returnDelay = 3 * 24 * 60 * 60 * 1000
 
   static let barcodeFee = 200
 

@@ -50,7 +50,8 @@ struct PayTheoryGraphQL {
         continue
       }
       let arguments = GraphQLDocument.arguments(of: field, variables)
-      if let merchant = arguments.text("merchant_uid"), merchant != self.merchant(of: request) {
+      let named = arguments.text("merchant_uid") ?? arguments["input"]?["merchant_uid"]?.text
+      if let merchant = named, merchant != self.merchant(of: request) {
         return Self.errors(["Merchant not found"], at: field.alias, status: 200)
       }
       let answer = try Fault.refusable { () throws(Fault) in
@@ -106,6 +107,21 @@ struct PayTheoryGraphQL {
       let pairs = try pairs(arguments, "PaymentMethodToken")
       let all = try parts.ledger.list(BookedMethod.self).map(\.graphQL)
       return page(all.filter { PayTheoryQuery.matches($0, pairs) }, arguments)
+    case "settlements":
+      let pairs = try pairs(arguments, "Settlement")
+      let all = try parts.ledger.list(BookedSettlement.self).map(\.graphQL)
+      return page(all.filter { PayTheoryQuery.matches($0, pairs) }, arguments)
+    case "disputes":
+      let pairs = try pairs(arguments, "Dispute")
+      var all: [JSONObject] = []
+      for dispute in try parts.ledger.list(BookedDispute.self) {
+        all.append(try books.shown(dispute))
+      }
+      return page(all.filter { PayTheoryQuery.matches($0, pairs) }, arguments)
+    case "fundingTransfers":
+      let batch = String(arguments["settlement_batch"]?.boundedNumber ?? 0)
+      let transfers = try parts.ledger.list(BookedFunding.self, parent: batch).map(\.graphQL)
+      return ["transfers": .array(transfers.map(JSON.object))]
     case "serviceFee": return try serviceFee(arguments)
     case "barcode":
       let found = try parts.ledger.find(BookedBarcode.self, arguments.text("barcode_id") ?? "")

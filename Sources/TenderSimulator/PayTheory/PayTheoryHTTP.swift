@@ -27,7 +27,8 @@ struct PayTheoryHTTP {
   /// The name of a mutation's step, for its faults; nil for a look-up.
   private static func step(of request: SimulatedRequest) -> String? {
     guard let query = JSONReader.read(request.body)?["query"]?.text,
-      query.drop(while: \.isWhitespace).hasPrefix("mutation")
+      query.drop(while: \.isWhitespace).hasPrefix("mutation"), !query.contains("Sandbox"),
+      !query.contains("createBatchCapture")
     else { return nil }
     return query.contains("createReversal") || query.contains("createRefund")
       ? "reversal" : "stored"

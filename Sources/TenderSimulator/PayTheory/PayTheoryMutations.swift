@@ -35,10 +35,63 @@ struct PayTheoryMutations {
         try books.release(arguments.text("authorization_id") ?? "")
         return true
       case "updatePaymentMethodToDisabled": return try disable(arguments)
-      case "createBarcodePaymentSandbox": return try payBarcode(arguments)
-      default: throw .simulatedRefusal("Cannot query field \"\(name)\".")
+      default: return try sandbox(name, arguments)
       }
     }
+  }
+
+  /// The mutations that drive the sandbox ([Schema 2026] group Sandbox; PayTheory/README, 12.3).
+  private func sandbox(_ name: String, _ arguments: JSONObject) throws(Fault) -> JSON {
+    let input = arguments["input"]?.object ?? [:]
+    switch name {
+    case "createBarcodePaymentSandbox": return try payBarcode(arguments)
+    case "createBatchCapture":
+      for payment in try books.ledger.list(BookedPayment.self) { try books.capture(payment) }
+      try books.plan(.settle, PayTheoryCatalog.merchantUID, at: books.world.now + 60_000, "all")
+      return true
+    case "prepareSandboxSettlementBatch": return try prepare()
+    case "createSandboxSettlement":
+      let lines = try books.unsettled().filter(\.isPrepared)
+      guard !lines.isEmpty else { throw .simulatedRefusal("No batch is prepared") }
+      try books.settle(lines)
+      return ["success": true]
+    case "createSandboxAchReturn":
+      let code = input.text("return_code") ?? ""
+      let id = try books.giveBack(input.text("transaction_id") ?? "", code)
+      return [
+        "success": true, "ach_return_transaction_id": id.json, "return_code": code.json,
+      ]
+    case "createSandboxDispute":
+      let transaction = input.text("transaction_id") ?? ""
+      let id = try books.dispute(transaction, input.text("reason") ?? "")
+      return ["success": true, "dispute_id": id.json, "transaction_id": transaction.json]
+    case "updateSandboxDisputeStatus":
+      let status = input.text("status").flatMap(BookedDispute.Status.init)
+      try books.update(input.text("dispute_id"), to: status)
+      return ["success": true]
+    default: throw .simulatedRefusal("Cannot query field \"\(name)\".")
+    }
+  }
+
+  /// Locks what is not settled for a batch.
+  private func prepare() throws(Fault) -> JSON {
+    var lines = try books.unsettled()
+    for place in lines.indices {
+      lines[place].isPrepared = true
+      try books.ledger.put(lines[place])
+    }
+    let sum = BookedSettlement(lines, batch: 0, at: books.world.now)
+    func ids(_ type: BookedLine.Kind) -> JSON {
+      .array(lines.filter { $0.type == type }.map(\.id.json))
+    }
+    return [
+      "success": true, "prep_id": ("pt_prep_" + books.code(16)).json,
+      "merchant_uid": PayTheoryCatalog.merchantUID.json, "debit_ids": ids(.debit),
+      "reversal_ids": ids(.reversal), "ach_return_ids": ids(.achReturn),
+      "dispute_withdrawal_ids": ids(.withdrawal), "dispute_deposit_ids": ids(.deposit),
+      "split_ids": [], "calculated_gross_amount": sum.gross.json,
+      "calculated_net_amount": sum.net.json,
+    ]
   }
 
   /// Returns the terms of a charge or authorization of a stored method.
@@ -74,14 +127,14 @@ struct PayTheoryMutations {
   }
 
   private func row(_ payment: BookedPayment) -> JSON {
-    .object(payment.rows(at: books.world.now).first?.graphQL ?? [:])
+    .object(payment.rows.first?.graphQL ?? [:])
   }
 
   private func disable(_ arguments: JSONObject) throws(Fault) -> JSON {
     let id = arguments.text("payment_method_id")
     var method: BookedMethod = try books.known(id, or: "Payment method not found")
     method.isActive = false
-    try books.ledger.put(method)
+    try books.save(method, isNew: false)
     return true
   }
 

@@ -4,7 +4,9 @@ package import TenderModel
 package struct SimulatedPayTheory: SimulatedProvider {
   package init() {}
 
-  package var name: ProviderName { ProviderName("paytheory") }
+  static let name = ProviderName("paytheory")
+
+  package var name: ProviderName { Self.name }
 
   package var section: JSONObject {
     [
@@ -36,21 +38,28 @@ package struct SimulatedPayTheory: SimulatedProvider {
   }
 
   package var passing: (payment: String, others: [String]) {
-    (BookedPayment.kind, ["transaction", "intent", "authorization", "barcode", "spent-token"])
+    (
+      BookedPayment.kind,
+      [
+        "transaction", "intent", "authorization", "barcode", "spent-token", BookedLine.kind,
+        BookedDispute.kind, BookedSettlement.kind, BookedFunding.kind,
+      ]
+    )
   }
 
   /// A payment's own method; a stored one lasts.
   package var owned: String? { BookedMethod.kind }
+
+  package func make(_ change: DueChange, _ parts: SimulatorParts) throws(Fault) {
+    try PayTheoryBooks(parts).make(change)
+  }
 
   package func books(_ parts: SimulatorParts, about name: String?) throws(Fault) -> [JSONObject] {
     let (now, ledger) = (parts.world.now, parts.ledger)
     var shown = try ledger.latest(BookedIntent.self).filter { intent in
       intent.state != .transferred
         && (name == nil || [intent.id, intent.terms.reference].contains(name))
-    }.map { intent in
-      let isOver = intent.state == .pending && intent.expiresAt <= now
-      return intent.terms.shown("hold", intent.id, isOver ? "expired" : intent.state.rawValue)
-    }
+    }.map { intent in intent.terms.shown("hold", intent.id, intent.state.rawValue) }
     shown += try ledger.latest(BookedAuthorization.self, about: name).map { authorization in
       var entry = authorization.terms.shown(
         "authorization",
@@ -66,8 +75,7 @@ package struct SimulatedPayTheory: SimulatedProvider {
       return BookedTerms(amount: barcode.amount, reference: barcode.reference)
         .shown("barcode", barcode.id, status)
     }
-    return shown
-      + (try ledger.latest(BookedPayment.self, about: name).compactMap { $0.shown(at: now) })
+    return shown + (try ledger.latest(BookedPayment.self, about: name).map(\.shown))
   }
 
   package var scenarios: [SimulatorWord] {
@@ -76,6 +84,8 @@ package struct SimulatedPayTheory: SimulatedProvider {
       approve 0 every payment succeeds, whatever its amount
       pending 0 payments stay PENDING for 5 s of the clock, then succeed
       returned 0 ACH payments are RETURNED after 5 s of the clock
+      returned:late 0 ACH payments succeed after 5 s of the clock, and are RETURNED three days later
+      capture:evening 0 cards are PENDING until 21:00 in New York, ACH until 19:00
       dispute 0 payments succeed and are disputed
       hold:expired 13 a hold is too old: its session is closed (SESSION_EXPIRED), as it is 24 h of the \
       clock after it was made

@@ -12,13 +12,15 @@ package final class SimulatorServer: @unchecked Sendable {
   /// The number of connections above which the oldest idle one is ended.
   private static let mostConnections = 600
 
-  private let world: SimulatorWorld
+  private var world: SimulatorWorld
   private var daemon: OpaquePointer?
   private var connections: OpaquePointer?
   private let isStopping = Atomic(false)
   /// The end of a pipe that has an end of file once the server stops, and the other end.
   private(set) var alarm: Int32 = -1
   private var alarmSource: Int32 = -1
+  /// A pipe that gets a byte when the queue may have an earlier change.
+  private var bell: [Int32] = [-1, -1]
   private let nextCustomer: NextCustomer
   /// The number of payments to keep; nil for all.
   private let retained: Int?
@@ -49,6 +51,7 @@ package final class SimulatorServer: @unchecked Sendable {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw .state("state_unusable", "no pipe", "try again") }
     (alarm, alarmSource) = (ends[0], ends[1])
+    try prepareClock()
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe connections = tender_httpd_connections_new(Self.mostConnections)
     guard let connections = unsafe connections,
@@ -67,8 +70,58 @@ package final class SimulatorServer: @unchecked Sendable {
       )
     }
     unsafe daemon = started
+    DetachedThread.begin { [self] in runClock() }
     return unsafe tender_httpd_port(started)
   }
+
+  /// The longest sleep of the clock's thread, in milliseconds. Other processes can change the world too.
+  private static let longestSleep = 2000
+
+  /// Opens what the clock's thread needs. A fixed clock is moved only by the advances from now on.
+  private func prepareClock() throws(Fault) {
+    guard unsafe pipe(&bell) == 0 else { throw .state("state_unusable", "no pipe", "try again") }
+    for end in bell { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+    guard world.options.clock?.standing != nil else { return }
+    world.aheadBefore = try inTurn { () throws(Fault) in try open().ahead() }
+  }
+
+  /// Makes the changes of the queue when they are due, until the server stops.
+  private func runClock() {
+    var world = world
+    // Ids of requests must not depend on the number of looks at the queue.
+    world.options.seed = nil
+    while !shouldStop {
+      let wait = try? inTurn { () throws(Fault) in
+        var now = world
+        now.clock = clock()
+        return try InProcessSimulator(now, playsPayer: false, open()).catchUp(isOfRequest: false)
+      }
+      var polled = [alarm, bell[0]].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      let sleep = max(1, min(wait.flatMap { $0 } ?? .max, Self.longestSleep))
+      _ = unsafe poll(&polled, 2, Int32(sleep))
+      var rung = [UInt8](repeating: 0, count: 64)
+      _ = unsafe read(bell[0], &rung, rung.count)
+    }
+  }
+
+  deinit { for end in bell where end >= 0 { close(end) } }
+
+  /// Wakes the clock's thread, which looks at the queue again.
+  private func ringBell() {
+    var one: UInt8 = 1
+    _ = unsafe write(bell[1], &one, 1)
+  }
+
+  /// Returns the ledger, which is opened once.
+  private func open() throws(Fault) -> Ledger {
+    if let ledger { return ledger }
+    let opened = try Ledger(path: world.ledgerPath, for: .server)
+    ledger = opened
+    return opened
+  }
+
+  /// The server's clock. It moves with the advances of its world, also where it stands otherwise.
+  private func clock() -> SimulatedClock { SimulatedClock(beside: world.clock) }
 
   /// Ends every connection and stops listening.
   package func stop() {
@@ -100,6 +153,10 @@ package final class SimulatorServer: @unchecked Sendable {
   ) throws(Fault) -> Result {
     try inTurn { () throws(Fault) in
       let result = try body()
+      if let ledger, ledger.hasNewChanges {
+        ledger.hasNewChanges = false
+        ringBell()
+      }
       handled += 1
       if let retained, handled % max(1, retained / 10) == 0 {
         try simulator.forget(butLatest: retained)
@@ -111,14 +168,15 @@ package final class SimulatorServer: @unchecked Sendable {
   /// Returns a simulator for one request or socket, with the options of its header.
   private func simulator(_ fields: [String: String]) throws(Fault) -> InProcessSimulator {
     var world = world
+    world.clock = clock()
     if let value = fields[SimulatorOptions.headerName.lowercased()] {
       world.options = try SimulatorOptions(headerValue: value, among: world.providers)
+      if let time = world.options.clock {
+        world.clock = SimulatedClock(time, beside: self.world.clock)
+        world.hasOwnClock = true
+      }
     }
-    world.clock = SimulatedClock(world.options.clock, beside: world.clock)
-    if let ledger { return try InProcessSimulator(world, playsPayer: false, ledger) }
-    let opened = try Ledger(path: world.ledgerPath, for: .server)
-    ledger = opened
-    return try InProcessSimulator(world, playsPayer: false, opened)
+    return try InProcessSimulator(world, playsPayer: false, open())
   }
 
   /// A request that has not arrived completely.
@@ -292,7 +350,8 @@ package final class SimulatorServer: @unchecked Sendable {
 
   /// The paths below the prefix, with their methods.
   private static let controls = [
-    "advance": "POST", "load": "POST", "reader": "POST", "requests": "GET", "reset": "POST",
+    "advance": "POST", "events": "GET", "load": "POST", "reader": "POST", "requests": "GET",
+    "reset": "POST",
     "save": "GET", "show": "GET",
   ]
 
@@ -309,6 +368,7 @@ package final class SimulatorServer: @unchecked Sendable {
       switch (name, key) {
       case ("show", "ref"): continue
       case ("requests", "after") where Int(value) != nil: continue
+      case ("events", "after") where Int(value) != nil: continue
       case ("requests", "unmatched") where ["true", "false"].contains(value): continue
       default:
         throw .usage(
@@ -325,6 +385,9 @@ package final class SimulatorServer: @unchecked Sendable {
       return Self.answer(
         try ledger.exchanges(after: after, unmatched: query["unmatched"] == "true")
       )
+    case "events":
+      let after = query["after"].flatMap { Int($0) } ?? 0
+      return Self.answer(try ledger.events(after: after).map(\.shown))
     case "save":
       var text: [UInt8] = []
       try ledger.save { line in
@@ -340,6 +403,7 @@ package final class SimulatorServer: @unchecked Sendable {
       _ = try ledger.advance(
         by: TimeText.milliseconds(time, option: request.path, most: SimulatedTime.mostAhead)
       )
+      try self.simulator([:]).catchUp()
     case "reset": try ledger.reset()
     default: nextCustomer.set(simulator.world.options)
     }

@@ -64,9 +64,9 @@ struct BankBalance {
   /// The balance without pending transfers out.
   let available: Int
 
-  init(_ payments: [BankResource], _ transfers: [BankTransfer], at now: Int) {
+  init(_ payments: [BankResource], _ transfers: [BankTransfer]) {
     func sum(_ status: BankTransfer.Status) -> Int {
-      transfers.filter { $0.course != .failed && $0.status(at: now) == status }
+      transfers.filter { $0.course != .failed && $0.status == status }
         .reduce(0) { $0 + $1.amount }
     }
     let settled = payments.filter { $0.status == .settled }.reduce(0) { $0 + $1.order.amount }
@@ -99,7 +99,7 @@ extension BankResource {
     let tail = account.id.dropFirst(8)
     let time = BankCatalog.openingTime
     self.init(order, id: Self.openingPrefix + tail, userID: "0ce00000" + tail, at: time)
-    for status in [Status.authorized, .executed, .settled] { schedule(status, at: time) }
-    happen(by: time)
+    for status in [Status.authorized, .executed, .settled] { enter(status, at: time) }
+    _ = takeNews()
   }
 }

@@ -68,7 +68,7 @@ struct BankCreation {
       throw .invalid("currency", "Must be the mandate's.")
     }
     var payment = bank.fresh(order)
-    payment.authorizeByMandate(at: bank.now)
+    payment.enter(.authorized, at: bank.now)
     var isAllowed = false
     if let constraints = mandate.order.constraints {
       isAllowed = constraints.allows(order.amount, at: bank.now)
@@ -78,7 +78,7 @@ struct BankCreation {
       }
     }
     if isAllowed {
-      payment.schedule(.executed, at: bank.now)
+      try bank.plan(.executed, of: payment, at: bank.now)
     } else {
       payment.fail("constraint_violation", at: bank.now)
     }

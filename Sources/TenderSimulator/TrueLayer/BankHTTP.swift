@@ -235,14 +235,17 @@ struct BankHTTP {
     let statements = BankStatements(screens: screens)
     if let shown = try statements.read(route.endpoint, parts, request.query) { return shown }
     guard parts.count >= 3 else { return try lookUps.mandates(request.query) }
-    let resource = try bank.find(route.kind, parts[2], isAwaited: true).found()
+    var resource = try bank.find(route.kind, parts[2]).found()
+    // The client waits for its payer.
+    try bank.sendPayer(to: resource, isAwaited: true)
+    resource = try bank.find(route.kind, parts[2]).found()
     switch route.endpoint {
     case .refunds:
       let refunds = try bank.refunds(of: resource.id)
-      return ["items": .array(refunds.map { .object($0.shown(at: bank.now)) })]
+      return ["items": .array(refunds.map { .object($0.shown) })]
     case .refund:
       let refunds = try bank.refunds(of: resource.id)
-      return try refunds.first { $0.id == parts[4] }.found().shown(at: bank.now)
+      return try refunds.first { $0.id == parts[4] }.found().shown
     case .funds: return try lookUps.funds(resource, request.query)
     case .constraints: return try lookUps.constraints(resource)
     default: return screens.shown(resource, toClient: caller.isClient)
@@ -273,7 +276,8 @@ struct BankHTTP {
       if let capabilities = body["authorization_flow"]?.object {
         try steps.start(&made, capabilities)
       }
-      try bank.save(made)
+      try bank.save(&made)
+      try bank.sendPayer(to: made)
       var created = screens.created(made, token: resourceToken(made.id))
       created["hosted_page"] = try hostedPage(made.id, request)
       return (201, created)
@@ -298,21 +302,22 @@ struct BankHTTP {
       reply = (200, screens.progress(resource))
     default: throw .notFound
     }
-    try bank.save(resource)
+    try bank.save(&resource)
+    try bank.sendPayer(to: resource)
     return reply
   }
 
   private func refund(_ payment: BankResource, _ body: JSONObject) throws(BankProblem) -> Reply {
     guard payment.status == .settled else { throw .state }
     let known = try bank.refunds(of: payment.id)
-    let refunded = known.filter { $0.status(at: bank.now) != .failed }.reduce(0) { $0 + $1.amount }
+    let refunded = known.filter { $0.status != .failed }.reduce(0) { $0 + $1.amount }
     let left = payment.order.amount - refunded
     let amount = body["amount_in_minor"]?.boundedNumber ?? left
     guard amount > 0, amount <= left else {
       throw .invalid("amount_in_minor", "More than is left of the payment.")
     }
     let account = try payment.order.payee?.account.flatMap(bank.account)
-    let refund = BankTransfer(
+    var refund = BankTransfer(
       id: bank.uuid(),
       payment: payment.id,
       account: account?.id,
@@ -323,7 +328,7 @@ struct BankHTTP {
       course: try bank.course(amount, from: account, isPayout: false),
       created: bank.now
     )
-    try bank.save(refund)
+    try bank.begin(&refund)
     return (202, ["id": .string(refund.id)])
   }
 

@@ -91,6 +91,17 @@ struct BankOrder: Equatable, BookedValue {
       && !names(filter?["excludes"]?["provider_ids"]).contains(candidate.id)
   }
 
+  /// Returns the payment method as events name it, with the choices that were made.
+  func method(_ selection: BankSelection) -> JSONObject {
+    if let mandateID {
+      return ["type": "mandate", "mandate_id": mandateID.json, "reference": terms["reference"]]
+    }
+    return [
+      "type": "bank_transfer", "provider_id": selection.bank?.json,
+      "branch_id": selection.branch?.json, "scheme_id": selection.scheme?.json,
+    ]
+  }
+
   var userID: String? { body["user"]?["id"]?.text }
   var metadata: JSONObject? { body["metadata"]?.object }
   /// The address to which a hosted page returns the payer; nil without such a page.

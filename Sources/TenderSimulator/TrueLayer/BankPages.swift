@@ -98,7 +98,7 @@ struct BankPages {
     pages: String
   ) throws(BankProblem) -> String {
     resource.flow?.action = action
-    try bank.save(resource)
+    try bank.save(&resource)
     let id = resource.id
     let state = resource.kind == .mandate ? "mandate-" + id.filter { $0 != "-" } : id
     let code = bank.uuid()
@@ -117,11 +117,11 @@ struct BankPages {
         guard var resource = try bank.find(kind, name) else { continue }
         if let action = resource.flow?.action {
           resource.flow?.action = nil
-          bank.act(action, on: &resource)
+          try bank.act(action, on: &resource)
         } else if bank.world.playsPayer {
-          bank.play(bank.world.options.scenario ?? "bank:execute", &resource)
+          try bank.play(bank.world.options.scenario ?? "bank:execute", &resource)
         }
-        try bank.save(resource)
+        try bank.save(&resource)
         let merchant = resource.flow?.capabilities.returnAddress ?? ""
         return Returned(
           kind: kind,

@@ -21,19 +21,6 @@ struct BankResource: Equatable, BookedPart {
     }
   }
 
-  /// A status that it will enter at a time, in milliseconds since 1970.
-  struct Due: Equatable, BookedPart {
-    var status = Status.failed
-    var at = 0
-    var reason: String?
-
-    mutating func exchange(_ book: inout BookedMembers) {
-      book.needed("status", &status)
-      book.needed("at", &at)
-      book.member("reason", &reason)
-    }
-  }
-
   private(set) var id = ""
   private(set) var order = BankOrder()
   private(set) var userID = ""
@@ -48,7 +35,8 @@ struct BankResource: Equatable, BookedPart {
   private(set) var isRevokedByPayer = false
   /// The payer's flow; nil before its start.
   var flow: BankFlow?
-  private var due: [Due] = []
+  /// The statuses that it has entered since it was written, oldest first.
+  private var news: [Status] = []
 
   init() {}
 
@@ -58,6 +46,7 @@ struct BankResource: Equatable, BookedPart {
     self.userID = order.userID ?? userID
     created = time
     selection = order.selection
+    news = [status]
   }
 
   mutating func exchange(_ book: inout BookedMembers) {
@@ -76,7 +65,6 @@ struct BankResource: Equatable, BookedPart {
     book.member("failure", &failure)
     book.member("revoked_by_payer", &isRevokedByPayer)
     book.member("flow", &flow)
-    book.member("due", &due)
   }
 
   var kind: BankOrder.Kind { order.kind }
@@ -100,6 +88,7 @@ struct BankResource: Equatable, BookedPart {
     failure = nil
     times[.failed] = nil
     status = .authorizing
+    news.append(status)
     flow = BankFlow(capabilities)
   }
 
@@ -111,34 +100,25 @@ struct BankResource: Equatable, BookedPart {
     failure = Failure(stage: status == .attemptFailed ? .authorizing : status, reason: reason)
     times[.failed] = time
     status = retries ? .attemptFailed : .failed
-    due = []
+    news.append(status)
     flow?.end()
     if retries { flow?.show(.retry, at: time) }
   }
 
-  mutating func schedule(_ status: Status, at time: Int, reason: String? = nil) {
-    due.append(Due(status: status, at: time, reason: reason))
-  }
-
-  /// Enters the statuses that are due by now.
-  mutating func happen(by now: Int) {
-    while let next = due.first, next.at <= now {
-      due.removeFirst()
-      if next.status == .failed {
-        fail(next.reason ?? "unknown_error", at: next.at)
-      } else {
-        enter(next.status, at: next.at)
-      }
-    }
-    // A mandate is revoked at its end (TrueLayer/README, 5.2).
-    if kind == .mandate, status == .authorized, let end = order.constraints?.validTo, end <= now {
-      enter(.revoked, at: end)
+  /// Whether it can enter a status that was planned for it: it has not failed or ended since.
+  func awaits(_ next: Status) -> Bool {
+    switch next {
+    case .executed: kind == .payment && status == .authorized
+    case .settled: status == .executed
+    case .revoked: kind == .mandate && status == .authorized
+    default: false
     }
   }
 
-  private mutating func enter(_ next: Status, at time: Int) {
+  mutating func enter(_ next: Status, at time: Int) {
     status = next
     times[next] = time
+    news.append(next)
     flow?.end()
     if next == .revoked { isRevokedByPayer = true }
     if kind == .payment, next == .authorized, selection.scheme == nil {
@@ -152,6 +132,9 @@ struct BankResource: Equatable, BookedPart {
     isRevokedByPayer = false
   }
 
-  /// A payment on a mandate: no payer has to authorize it.
-  mutating func authorizeByMandate(at time: Int) { enter(.authorized, at: time) }
+  /// Returns its news, which are told once.
+  mutating func takeNews() -> [Status] {
+    defer { news = [] }
+    return news
+  }
 }

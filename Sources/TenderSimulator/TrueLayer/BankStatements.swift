@@ -25,7 +25,7 @@ struct BankStatements {
     case .transactions: return try transactions(bank.account(parts[2]).found(), parameters)
     case .sources: return try sources(bank.account(parts[2]).found(), parameters["user_id"])
     case .sweeping: return try bank.account(parts[2]).found().sweeping.found()
-    case .payout: return try bank.payout(parts[2]).found().shown(at: bank.now)
+    case .payout: return try bank.payout(parts[2]).found().shown
     case .signup: return try identity(parameters["payment_id"])
     default: return nil
     }
@@ -116,9 +116,10 @@ struct BankStatements {
   }
 
   private func transaction(_ transfer: BankTransfer) -> JSONObject? {
-    let status = transfer.status(at: bank.now)
-    guard transfer.course != .failed, [.pending, .executed].contains(status) else { return nil }
-    var shown = transfer.shown(at: bank.now)
+    guard transfer.course != .failed, [.pending, .executed].contains(transfer.status) else {
+      return nil
+    }
+    var shown = transfer.shown
     let kind = transfer.isPayout ? "payout" : "refund"
     shown["type"] = .string(kind)
     shown["\(kind)_id"] = .string(transfer.id)
@@ -200,7 +201,7 @@ struct BankStatements {
       "sub_merchants": body["sub_merchants"], "user": user == nil ? nil : shownUser,
     ]
     let amount = body["amount_in_minor"]?.boundedNumber ?? 0
-    let payout = BankTransfer(
+    var payout = BankTransfer(
       id: bank.uuid(),
       payment: account.id,
       account: account.id,
@@ -212,7 +213,7 @@ struct BankStatements {
       course: user != nil ? .waiting : try bank.course(amount, from: account, isPayout: true),
       created: bank.now
     )
-    try bank.save(payout)
+    try bank.begin(&payout)
     guard user != nil else { return ["id": .string(payout.id)] }
     return ["id": payout.id.json, "status": "authorization_required", "user": shownUser]
   }

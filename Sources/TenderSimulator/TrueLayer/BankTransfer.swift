@@ -13,7 +13,7 @@ struct BankTransfer: Booked {
   }
 
   /// The status in TrueLayer's terms (TrueLayer/README, 8.4).
-  enum Status: String {
+  enum Status: String, BookedValue {
     case pending, executed, failed
     case authorizationRequired = "authorization_required"
   }
@@ -30,9 +30,13 @@ struct BankTransfer: Booked {
   var metadata: JSONObject?
   /// The members that only a payout shows.
   var payout: JSONObject?
+  /// Its course was decided when it was made.
   var course = Course.executed
+  private(set) var status = Status.pending
   /// Milliseconds since 1970.
   var created = 0
+  private(set) var executed: Int?
+  private(set) var failed: Int?
 
   var key: String { id }
   var parent: String? { payment }
@@ -50,29 +54,35 @@ struct BankTransfer: Booked {
     book.member("metadata", &metadata)
     book.member("account", &account)
     book.member("payout", &payout)
+    book.member("status", &status)
+    // The ledger of an earlier version has no status: the transfer has ended since.
+    if book.isReading, book.json["status"] == nil, course != .waiting {
+      advance(at: created)
+      if course == .returned { advance(at: created) }
+    }
+    book.member("executed", &executed)
+    book.member("failed", &failed)
   }
 
   /// The duration of a transfer, in milliseconds.
-  private static let duration = 2000
+  static let duration = 2000
 
-  private var ended: Int { created + Self.duration }
+  /// Begins its course: it is pending, or waits for the payee.
+  mutating func begin() { status = course == .waiting ? .authorizationRequired : .pending }
 
-  private var returned: Int { ended + Self.duration }
+  /// Ends a pending transfer by its course, or returns an executed one.
+  mutating func advance(at time: Int) {
+    let fails = course == .failed || status == .executed
+    status = fails ? .failed : .executed
+    if fails { failed = time } else { executed = time }
+  }
 
-  /// The status at a time. Two seconds after the request, it is executed or has failed.
-  func status(at now: Int) -> Status {
-    switch course {
-    case .waiting: .authorizationRequired
-    case _ where now < ended: .pending
-    case .executed: .executed
-    case .failed: .failed
-    case .returned: now < returned ? .executed : .failed
-    }
+  var failureReason: String? {
+    failed.map { _ in course == .returned ? "returned" : "insufficient_funds" }
   }
 
   /// The refund or payout in a look-up's answer.
-  func shown(at now: Int) -> JSONObject {
-    let status = status(at: now)
+  var shown: JSONObject {
     var shown: JSONObject = [
       "id": id.json, "amount_in_minor": amount.json, "currency": currency.json,
       "status": status.rawValue.json, "created_at": Timestamp.microseconds(created).json,
@@ -80,13 +90,9 @@ struct BankTransfer: Booked {
     for member in payout?.members ?? [] { shown[member.key] = member.value }
     if !isPayout { shown["reference"] = .string(reference) }
     shown["metadata"] = metadata?.json
-    if status == .executed || status == .failed && course == .returned {
-      shown["executed_at"] = .string(Timestamp.microseconds(ended))
-    }
-    if status == .failed {
-      shown["failed_at"] = .string(Timestamp.microseconds(course == .returned ? returned : ended))
-      shown["failure_reason"] = course == .returned ? "returned" : "insufficient_funds"
-    }
+    shown["executed_at"] = executed.map { .string(Timestamp.microseconds($0)) }
+    shown["failed_at"] = failed.map { .string(Timestamp.microseconds($0)) }
+    shown["failure_reason"] = failureReason?.json
     return shown
   }
 }

@@ -3,13 +3,12 @@ import TenderModel
 
 /// The simulated TrueLayer's payments, mandates and refunds at a time, and the actions of their payers.
 struct BankWorld {
-  let world: SimulatorWorld
-  private let ledger: Ledger
+  private let parts: SimulatorParts
 
-  init(_ parts: SimulatorParts) {
-    world = parts.world
-    ledger = parts.ledger
-  }
+  var world: SimulatorWorld { parts.world }
+  private var ledger: Ledger { parts.ledger }
+
+  init(_ parts: SimulatorParts) { self.parts = parts }
 
   /// The time limit of an authorization (TrueLayer/README, 1.3), in milliseconds.
   static let lifetime = 900_000
@@ -27,26 +26,15 @@ struct BankWorld {
 
   // MARK: The books
 
-  /// Returns the current resource of an id, after the events that are due.
-  ///
-  /// `isAwaited`: a client looks. Only then does the payer of a scenario act, never during a write.
-  func find(
-    _ kind: BankOrder.Kind,
-    _ id: String,
-    isAwaited: Bool = false
-  ) throws(BankProblem) -> BankResource? {
-    var found = try stored { () throws(Fault) in
+  /// Returns the resource of an id; nil without one.
+  func find(_ kind: BankOrder.Kind, _ id: String) throws(BankProblem) -> BankResource? {
+    let found = try stored { () throws(Fault) in
       try ledger.find(kind.table, id).flatMap(BankResource.read(_:))
     }
-    if found == nil, let made = wellKnown(kind, id) {
-      try save(made)
-      found = made
-    }
-    guard var resource = found else { return nil }
-    let before = resource
-    age(&resource, isAwaited: isAwaited)
-    if resource != before { try save(resource) }
-    return resource
+    if let found { return found }
+    guard var made = wellKnown(kind, id) else { return nil }
+    try save(&made)
+    return made
   }
 
   /// The resources of a kind as last written, oldest first. With a text, those that have it anywhere.
@@ -58,28 +46,30 @@ struct BankWorld {
       .compactMap(BankResource.read(_:))
   }
 
-  func save(_ resource: BankResource) throws(BankProblem) {
+  /// Writes a resource, and publishes its news. One that waits for its payer expires later.
+  func save(_ resource: inout BankResource) throws(BankProblem) {
     let reference = resource.order.metadata?.text("reference")
     let body = resource.json.object ?? [:]
     let account = resource.order.payee?.account
     _ = try stored { () throws(Fault) in
       try ledger.put(resource.kind.table, resource.id, body, reference: reference, parent: account)
     }
+    for status in resource.takeNews() {
+      try publish(BankEvent(resource, status), about: resource.id, reference)
+      guard status == resource.status, resource.isOpen, status != .attemptFailed else { continue }
+      try plan(.expired, of: resource, at: max(now, resource.created + Self.lifetime))
+    }
   }
 
-  /// The current payments into a merchant account, oldest first.
+  /// The payments into a merchant account, oldest first.
   func payments(into account: BankAccount) throws(BankProblem) -> [BankResource] {
-    if let opening = BankResource(opening: account), try find(.payment, opening.id) == nil {
-      try save(opening)
+    if var opening = BankResource(opening: account), try find(.payment, opening.id) == nil {
+      try save(&opening)
     }
     let booked = try stored { () throws(Fault) in
       try ledger.list(BankOrder.Kind.payment.table, column: "parent", value: account.id)
     }
-    return booked.compactMap(BankResource.read(_:)).map { payment in
-      var payment = payment
-      payment.happen(by: now)
-      return payment
-    }
+    return booked.compactMap(BankResource.read(_:))
   }
 
   /// Returns a merchant account: an initial one, or one that a payment named.
@@ -118,7 +108,7 @@ struct BankWorld {
   }
 
   func balance(of account: BankAccount) throws(BankProblem) -> BankBalance {
-    BankBalance(try payments(into: account), try transfers(from: account.id), at: now)
+    BankBalance(try payments(into: account), try transfers(from: account.id))
   }
 
   func payout(_ id: String) throws(BankProblem) -> BankTransfer? {
@@ -141,12 +131,11 @@ struct BankWorld {
     let transfers = try transfers(from: account.id)
     // Without payouts, a payment's money covers its refunds.
     guard isPayout || transfers.contains(where: \.isPayout) else { return .executed }
-    let balance = BankBalance(try payments(into: account), transfers, at: now)
+    let balance = BankBalance(try payments(into: account), transfers)
     return amount <= balance.available ? .executed : .failed
   }
 
-  /// Returns the payments, mandates, payouts and merchant accounts with an id or a reference, as they are now;
-  /// for nil, the latest of each.
+  /// Returns the payments, mandates, payouts and merchant accounts with an id or a reference; for nil, the latest of each.
   func books(about name: String?) throws(BankProblem) -> [JSONObject] {
     var shown: [JSONObject] = []
     for kind in [BankOrder.Kind.mandate, .payment] {
@@ -177,7 +166,7 @@ struct BankWorld {
 
   private func entry(_ resource: BankResource, _ refunds: [BankTransfer]) -> JSONObject {
     let order = resource.order
-    let returned = refunds.filter { $0.status(at: now) == .executed }.reduce(0) { $0 + $1.amount }
+    let returned = refunds.filter { $0.status == .executed }.reduce(0) { $0 + $1.amount }
     let isPayment = resource.kind == .payment
     return [
       "kind": resource.kind.rawValue.json, "id": resource.id.json, "status": resource.status.json,
@@ -192,7 +181,7 @@ struct BankWorld {
 
   private func entry(_ kind: String, _ transfer: BankTransfer) -> JSONObject {
     [
-      "kind": kind.json, "id": transfer.id.json, "status": transfer.status(at: now).rawValue.json,
+      "kind": kind.json, "id": transfer.id.json, "status": transfer.status.rawValue.json,
       "amount": transfer.amount.json, "currency": transfer.currency.json,
     ]
   }
@@ -257,81 +246,167 @@ struct BankWorld {
 
   // MARK: Time and payers
 
-  /// Lets time pass for a resource: due events happen, and an unauthorized resource expires.
-  private func age(_ resource: inout BankResource, isAwaited: Bool) {
-    let isWaiting = [.authorizationRequired, .authorizing].contains(resource.status)
-    if isWaiting, now - resource.created >= Self.lifetime {
-      return resource.fail("expired", at: now)
+  /// A change of the books that is due at a time.
+  enum Change: String {
+    /// The payer acts at the bank.
+    case payer
+    case executed, settled, revoked, rejected, expired
+    /// A refund or payout ends, or comes back.
+    case transferred
+  }
+
+  func plan(
+    _ change: Change,
+    of resource: BankResource,
+    at time: Int,
+    _ detail: String? = nil
+  ) throws(BankProblem) {
+    let detail = detail.map { "\(resource.kind.rawValue) \($0)" } ?? resource.kind.rawValue
+    try plan(change, resource.id, at: time, detail)
+  }
+
+  private func plan(
+    _ change: Change,
+    _ id: String,
+    at time: Int,
+    _ detail: String? = nil
+  ) throws(BankProblem) {
+    try stored { () throws(Fault) in
+      try parts.plan(change.rawValue, of: id, at: time, detail, by: SimulatedTrueLayer.name)
     }
-    if isAwaited { playPayer(&resource) }
-    resource.happen(by: now)
+  }
+
+  private func publish(
+    _ event: BankEvent?,
+    about id: String,
+    _ reference: String?
+  ) throws(BankProblem) {
+    guard let event else { return }
+    let eventID = parts.eventID()
+    try stored { () throws(Fault) in
+      try parts.publish(
+        event.type,
+        id: eventID,
+        about: id,
+        reference,
+        at: event.at,
+        by: SimulatedTrueLayer.name,
+        event.body(id: eventID)
+      )
+    }
+  }
+
+  /// Makes a change that was planned, unless its payment, mandate or transfer has gone another way since.
+  func make(_ due: DueChange) throws(BankProblem) {
+    guard let change = Change(rawValue: due.what) else { return }
+    if change == .transferred { return try transfer(due.object) }
+    let words = (due.detail ?? "").split(separator: " ", maxSplits: 1).map(String.init)
+    guard let kind = words.first.flatMap(BankOrder.Kind.init),
+      var resource = try find(kind, due.object)
+    else { return }
+    switch change {
+    case .payer where resource.status == .authorizing: try play(words.last ?? "", &resource)
+    case .expired where resource.isOpen && resource.status != .attemptFailed:
+      resource.fail("expired", at: now)
+    case .rejected where resource.awaits(.executed): resource.fail("provider_rejected", at: now)
+    case .executed where resource.awaits(.executed):
+      resource.enter(.executed, at: now)
+      if resource.order.payee?.isMerchantAccount == true {
+        // A client that looks again sees a SEPA payment as executed before the status is `settled`.
+        let clearing = world.isServed && resource.order.currency != "GBP" ? 5000 : 0
+        try plan(.settled, of: resource, at: now + clearing)
+      }
+    case .settled where resource.awaits(.settled): resource.enter(.settled, at: now)
+    case .revoked where resource.awaits(.revoked): resource.enter(.revoked, at: now)
+    default: return
+    }
+    try save(&resource)
+  }
+
+  /// Begins a refund or payout, which ends by its course.
+  func begin(_ transfer: inout BankTransfer) throws(BankProblem) {
+    transfer.begin()
+    try save(transfer)
+    guard transfer.course != .waiting else { return }
+    try plan(.transferred, transfer.id, at: now + BankTransfer.duration)
+  }
+
+  private func transfer(_ id: String) throws(BankProblem) {
+    guard
+      var transfer = try stored({ () throws(Fault) in try ledger.find(BankTransfer.self, id) })
+    else { return }
+    transfer.advance(at: now)
+    try save(transfer)
+    let payment = transfer.isPayout ? nil : try find(.payment, transfer.payment)
+    let reference = (payment?.order.metadata ?? transfer.metadata)?.text("reference")
+    try publish(BankEvent(transfer, at: now), about: transfer.id, reference)
+    guard transfer.course == .returned, transfer.status == .executed else { return }
+    try plan(.transferred, transfer.id, at: now + BankTransfer.duration)
   }
 
   /// Executes the payer's action at the bank.
-  func act(_ action: BankFlow.Action, on resource: inout BankResource, delay: Int = 0) {
+  func act(
+    _ action: BankFlow.Action,
+    on resource: inout BankResource,
+    delay: Int = 0
+  ) throws(BankProblem) {
     guard resource.status == .authorizing else { return }
     switch action {
     case .rejectAuthorisation: return resource.fail("authorization_failed", at: now)
     case .cancel: return resource.fail("not_authorized", at: now)
-    case .authorise, .revoke, .execute, .rejectExecution: resource.schedule(.authorized, at: now)
+    case .authorise, .revoke, .execute, .rejectExecution: resource.enter(.authorized, at: now)
     }
     switch action {
-    case .revoke: resource.schedule(.revoked, at: now)
-    case .rejectExecution:
-      resource.schedule(.failed, at: now + delay, reason: "provider_rejected")
-    case .execute where resource.kind == .payment:
-      resource.schedule(.executed, at: now + delay)
-      if resource.order.payee?.isMerchantAccount == true {
-        // A client that looks again sees a SEPA payment as executed before the status is `settled`.
-        let clearing = world.isServed && resource.order.currency != "GBP" ? 5000 : 0
-        resource.schedule(.settled, at: now + delay + clearing)
-      }
+    case .revoke: try plan(.revoked, of: resource, at: now)
+    case .rejectExecution: try plan(.rejected, of: resource, at: now + delay)
+    case .execute: try plan(.executed, of: resource, at: now + delay)
     default: break
     }
-    resource.happen(by: now)
+    // A mandate is revoked at its end (TrueLayer/README, 5.2).
+    if let end = resource.order.constraints?.validTo {
+      try plan(.revoked, of: resource, at: max(now, end))
+    }
   }
 
-  /// Plays the payer of the scenario. Under `serve`, there must be a named scenario.
-  private func playPayer(_ resource: inout BankResource) {
-    guard resource.status == .authorizing, let flow = resource.flow, let step = flow.step else {
-      return
-    }
+  /// Sends the payer of the scenario to the bank, once a client is shown a step of the payer there.
+  ///
+  /// Under `serve` only a named scenario has a payer. In this process the payer comes when the command waits for it, and
+  /// acts before the answer.
+  func sendPayer(to resource: BankResource, isAwaited: Bool = false) throws(BankProblem) {
+    guard resource.status == .authorizing, let flow = resource.flow, let step = flow.step,
+      world.isServed || isAwaited
+    else { return }
     let scenario = world.options.scenario
     let named = scenario.flatMap { name in
       name.hasPrefix("bank:") || name.hasPrefix("mandate:") ? name : nil
     }
-    switch step {
-    // A form is answered with `authorizing` or `failed` (OpenAPI, `PerformPaymentAction`). The next look
-    // shows the bank's result.
-    case .working: return play(scenario ?? "bank:execute", &resource)
-    case .redirect: break
-    case .wait: guard now - flow.shownAt >= Self.decoupledPause else { return }
-    default: return
-    }
-    guard named != nil || !flow.isAbandoned,
-      let played = named ?? (world.playsPayer ? "bank:execute" : nil)
+    let isUsual = world.playsPayer && !flow.isAbandoned || step == .working
+    guard [.redirect, .wait, .working].contains(step),
+      let played = named ?? (isUsual ? "bank:execute" : nil)
     else { return }
-    play(played, &resource)
+    let time = step == .wait ? max(now, flow.shownAt + Self.decoupledPause) : now
+    try plan(.payer, of: resource, at: time, played)
+    if isAwaited { try stored { () throws(Fault) in try parts.catchUp() } }
   }
 
   /// Executes the payer's action of a scenario.
-  func play(_ scenario: String, _ resource: inout BankResource) {
+  func play(_ scenario: String, _ resource: inout BankResource) throws(BankProblem) {
     let usual: BankFlow.Action = resource.kind == .mandate ? .authorise : .execute
     let parts = scenario.split(separator: ":", maxSplits: 1).map(String.init)
     guard parts.count == 2, parts[0] == "bank" || parts[0] == "mandate" && resource.kind == .mandate
-    else { return act(usual, on: &resource) }
+    else { return try act(usual, on: &resource) }
     switch parts[1] {
-    case "reject_authorisation": act(.rejectAuthorisation, on: &resource)
-    case "reject_execution": act(.rejectExecution, on: &resource)
-    case "cancel": act(.cancel, on: &resource)
-    case "revoke": act(.revoke, on: &resource)
-    case "slow": act(.execute, on: &resource, delay: 5000)
+    case "reject_authorisation": try act(.rejectAuthorisation, on: &resource)
+    case "reject_execution": try act(.rejectExecution, on: &resource)
+    case "cancel": try act(.cancel, on: &resource)
+    case "revoke": try act(.revoke, on: &resource)
+    case "slow": try act(.execute, on: &resource, delay: 5000)
     case "expire": resource.fail("expired", at: now)
     // A later look without a scenario still finds the payer gone.
     case "abandon": resource.flow?.isAbandoned = true
     case let reason where reason.hasPrefix("failed:"):
       resource.fail(String(reason.dropFirst("failed:".count)), at: now)
-    default: act(usual, on: &resource)
+    default: try act(usual, on: &resource)
     }
   }
 }

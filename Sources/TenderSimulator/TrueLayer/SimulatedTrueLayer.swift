@@ -4,7 +4,9 @@ package import TenderModel
 package struct SimulatedTrueLayer: SimulatedProvider {
   package init() {}
 
-  package var name: ProviderName { ProviderName("truelayer") }
+  static let name = ProviderName("truelayer")
+
+  package var name: ProviderName { Self.name }
 
   package var section: JSONObject {
     [
@@ -58,9 +60,17 @@ package struct SimulatedTrueLayer: SimulatedProvider {
     (BankOrder.Kind.payment.table, [BankTransfer.kind, BankKey.kind])
   }
 
+  package func make(_ change: DueChange, _ parts: SimulatorParts) throws(Fault) {
+    try readable { () throws(BankProblem) in try BankWorld(parts).make(change) }
+  }
+
   package func books(_ parts: SimulatorParts, about name: String?) throws(Fault) -> [JSONObject] {
+    try readable { () throws(BankProblem) in try BankWorld(parts).books(about: name) }
+  }
+
+  private func readable<Value>(_ body: () throws(BankProblem) -> Value) throws(Fault) -> Value {
     do throws(BankProblem) {
-      return try BankWorld(parts).books(about: name)
+      return try body()
     } catch {
       throw .state("state_unusable", "the simulated bank's books cannot be read", "try again")
     }

@@ -11,12 +11,15 @@ struct BookedPayment: Booked {
     /// The id of a refund, and its time in milliseconds since 1970.
     var refund: String?
     var at: Int?
+    /// The settlement of a refund.
+    var batch: Int?
 
     mutating func exchange(_ book: inout BookedMembers) {
       book.needed("amount", &amount)
       book.member("replacement", &replacement)
       book.member("refund", &refund)
       book.member("at", &at)
+      book.member("batch", &batch)
     }
   }
 
@@ -25,14 +28,17 @@ struct BookedPayment: Booked {
   var receipt = ""
   var terms = BookedTerms()
   var method = BookedMethod()
-  /// The time of the charge, in milliseconds since 1970. A barcode can be paid later than it was made.
+  /// The times of the charge and of the last change, in milliseconds since 1970.
   var at = 0
+  var updated = 0
   /// The reason of its failure; nil if it did not fail.
   var failure: String?
-  /// The time at which it is no longer pending, in milliseconds since 1970, and whether it is then returned.
-  var settlesAt: Int?
-  var isReturned = false
-  var isDisputed = false
+  /// Whether it is authorized and not captured.
+  var isPending = false
+  var returned: BookedReturn?
+  var dispute: BookedDispute.Status?
+  /// Its settlement; nil before.
+  var batch: Int?
   var authorization: String?
   var operations: [Operation] = []
 
@@ -45,9 +51,11 @@ struct BookedPayment: Booked {
     book.needed("method", &method)
     book.needed("at", &at)
     book.member("failure", &failure)
-    book.member("settles_at", &settlesAt)
-    book.member("returned", &isReturned)
-    book.member("disputed", &isDisputed)
+    book.member("updated", &updated)
+    book.member("pending", &isPending)
+    book.member("returned", &returned)
+    book.member("dispute", &dispute)
+    book.member("batch", &batch)
     book.member("authorization", &authorization)
     book.member("operations", &operations)
   }
@@ -61,12 +69,12 @@ struct BookedPayment: Booked {
   /// The amount that can still be voided or refunded, in cents.
   var left: Int { charged - voided - refunded }
 
-  /// The payment at a time as an entry for a person to read; nil before it is made.
-  func shown(at now: Int) -> JSONObject? {
-    guard let row = rows(at: now).last(where: { $0.type != .reversal }) else { return nil }
-    var entry = terms.shown("payment", receipt, row.status.rawValue)
+  /// The payment as an entry for a person to read.
+  var shown: JSONObject {
+    let row = rows.last { $0.type == .debit || $0.type == .failure }
+    var entry = terms.shown("payment", receipt, row?.status.rawValue ?? "")
     entry["captured"] = .integer(charged)
-    entry["returned"] = .integer(isReturned(at: now) ? charged : voided + refunded)
+    entry["returned"] = .integer(returned == nil ? voided + refunded : charged)
     entry["failure"] = failure?.json
     entry["operations"] = .array(
       operations.map { operation in
@@ -78,44 +86,64 @@ struct BookedPayment: Booked {
     return entry
   }
 
-  func isPending(at now: Int) -> Bool {
-    failure == nil && voided < charged && now < settlesAt ?? .min
-  }
-
-  func isReturned(at now: Int) -> Bool { isReturned && settlesAt ?? .max <= now }
-
   /// The id of the transaction that can be refunded now.
   var current: String { operations.compactMap(\.replacement).last ?? receipt }
 
-  /// The transactions of the payment at a time, oldest first.
-  func rows(at now: Int) -> [BookedRow] {
-    guard at <= now else { return [] }
+  /// The transactions of the payment, oldest first.
+  var rows: [BookedRow] {
     var done: [BookedRow] = []
-    var refunds: [BookedRow] = []
+    var later: [BookedRow] = []
     var row = BookedRow(self, id: receipt, gross: terms.amount)
     for operation in operations {
       if let id = operation.refund {
         row.refunded += operation.amount
         var refund = BookedRow(self, id: id, gross: operation.amount, parent: row.id)
         (refund.type, refund.status, refund.at) = (.reversal, .pending, operation.at ?? at)
-        refunds.append(refund)
+        later.append(refund.settled(in: operation.batch))
       } else {
         row.status = .voided
         done.append(row)
-        guard let replacement = operation.replacement else { return done + refunds }
+        guard let replacement = operation.replacement else { return done + later }
         row = BookedRow(self, id: replacement, gross: row.gross - operation.amount, parent: row.id)
       }
     }
-    row.status = status(of: row, at: now)
-    return done + [row] + refunds
+    if let returned {
+      var back = BookedRow(self, id: returned.id, gross: returned.amount, parent: row.id)
+      (back.type, back.at) = (.achReturn, returned.at)
+      later.append(back.settled(in: returned.batch))
+    }
+    row = row.settled(in: batch)
+    row.updated = max(row.at, updated)
+    row.status = status(of: row)
+    return done + [row] + later
   }
 
-  private func status(of row: BookedRow, at now: Int) -> BookedRow.Status {
+  private func status(of row: BookedRow) -> BookedRow.Status {
     if failure != nil { return .failed }
-    if isPending(at: now) { return .pending }
-    if isReturned(at: now) { return .returned }
-    guard row.refunded > 0 else { return .succeeded }
+    if isPending { return .pending }
+    if returned != nil { return .returned }
+    guard row.refunded > 0 else { return row.status }
     return row.refunded < row.gross ? .partiallyRefunded : .refunded
+  }
+}
+
+/// The return of an ACH payment by the payer's bank.
+struct BookedReturn: BookedPart, Equatable {
+  var id = ""
+  /// The published `AchReturnCode`.
+  var code = "R01"
+  /// In cents.
+  var amount = 0
+  /// Milliseconds since 1970.
+  var at = 0
+  var batch: Int?
+
+  mutating func exchange(_ book: inout BookedMembers) {
+    book.needed("id", &id)
+    book.needed("code", &code)
+    book.needed("amount", &amount)
+    book.needed("at", &at)
+    book.member("batch", &batch)
   }
 }
 
@@ -129,12 +157,14 @@ struct BookedRow {
     case partiallyRefunded = "PARTIALLY_REFUNDED"
     case voided = "VOIDED"
     case returned = "RETURNED"
+    case settled = "SETTLED"
   }
 
   enum Kind: String {
     case debit = "DEBIT"
     case failure = "FAILURE"
     case reversal = "REVERSAL"
+    case achReturn = "ACH_RETURN"
   }
 
   let payment: BookedPayment
@@ -146,6 +176,9 @@ struct BookedRow {
   let parent: String?
   var refunded = 0
   var at: Int
+  /// The time of the last change; nil for none since.
+  var updated: Int?
+  private var batch: Int?
 
   init(_ payment: BookedPayment, id: String, gross: Int, parent: String? = nil) {
     self.payment = payment
@@ -156,15 +189,29 @@ struct BookedRow {
     at = payment.at
   }
 
-  /// The fees in cents. A refund returns none.
+  /// Returns it with its settlement.
+  func settled(in batch: Int?) -> BookedRow {
+    guard let batch else { return self }
+    var row = self
+    (row.batch, row.status) = (batch, .settled)
+    return row
+  }
+
+  /// The fees in cents. A refund or return returns none.
   var fees: Int {
-    guard type != .reversal else { return 0 }
+    guard type == .debit || type == .failure else { return 0 }
     return payment.terms.fee(of: gross, isACH: payment.method.type == .ach)
   }
 
-  private static let returnDetails: JSONObject = [
-    "return_code": "R01", "return_details": "Insufficient funds", "transfer_type": "DEBIT",
-  ]
+  private var returnDetails: JSON? {
+    guard status == .returned || type == .achReturn, let code = payment.returned?.code else {
+      return nil
+    }
+    let words = code == "R01" ? "Insufficient funds" : nil
+    return [
+      "return_code": code.json, "return_details": words?.json, "transfer_type": "DEBIT",
+    ]
+  }
 
   var graphQL: JSONObject {
     [
@@ -174,13 +221,31 @@ struct BookedRow {
       "fee_mode": payment.terms.feeMode.json, "currency": "USD",
       "reference": payment.terms.reference.json, "account_code": payment.terms.accountCode.json,
       "refunded_amount": refunded.json, "merchant_uid": PayTheoryCatalog.merchantUID.json,
-      "is_settled": false, "metadata": JSONWriter.text(payment.terms.metadata.json).json,
+      "is_settled": (batch != nil).json, "settlement_batch": batch?.json,
+      "metadata": JSONWriter.text(payment.terms.metadata.json).json,
       "failure_reasons": payment.failure.map { [$0.json] } ?? [],
       "payment_method": payment.method.graphQL.json,
-      "updated_row_at": Timestamp.preciseText(at).json, "parent_id": parent?.json,
-      "authorization_id": payment.authorization?.json,
-      "dispute_status": payment.isDisputed ? "INQUIRY" : nil,
-      "ach_return_details": status == .returned ? Self.returnDetails.json : nil,
+      "updated_row_at": Timestamp.preciseText(updated ?? at).json, "parent_id": parent?.json,
+      "authorization_id": payment.authorization?.json, "dispute_status": payment.dispute?.json,
+      "ach_return_details": returnDetails,
     ]
+  }
+
+  /// Whether nothing has changed but the time of the last change.
+  func isSame(as other: BookedRow) -> Bool {
+    var (one, two) = (self, other)
+    (one.updated, two.updated) = (nil, nil)
+    return one.graphQL == two.graphQL
+  }
+
+  /// The payload of its event ([Docs 2026] webhook_sample_payloads).
+  var published: JSONObject {
+    var payload = graphQL
+    payload["payment_method"] = payment.method.published.json
+    payload["merchant"] = [
+      "merchant_uid": PayTheoryCatalog.merchantUID.json,
+      "merchant_name": PayTheoryCatalog.merchantName.json,
+    ]
+    return payload
   }
 }

@@ -102,9 +102,21 @@ struct BookedMethod: Booked {
   }
 }
 
+extension BookedMethod {
+  /// The method in an event. Its expiration has a slash there ([Docs 2026] webhook_sample_payloads).
+  var published: JSONObject {
+    var payload = graphQL
+    payload["payor_id"] = payor.json
+    if expiration.utf8.count == 4 {
+      payload["exp_date"] = "\(expiration.prefix(2))/\(expiration.suffix(2))".json
+    }
+    return payload
+  }
+}
+
 /// A prepared transfer that waits for its second part.
 struct BookedIntent: Booked {
-  enum State: String, BookedValue { case pending, cancelled, transferred }
+  enum State: String, BookedValue { case pending, cancelled, transferred, expired }
 
   static let kind = "intent"
 
@@ -116,8 +128,6 @@ struct BookedIntent: Booked {
   var state = State.pending
   var terms = BookedTerms()
   var method = BookedMethod()
-  /// Milliseconds since 1970.
-  var expiresAt = 0
 
   var key: String { id }
   var listing: String? { session }
@@ -130,7 +140,6 @@ struct BookedIntent: Booked {
     book.needed("method", &method)
     book.member("merchant", &merchant)
     book.member("session", &session)
-    book.member("expires_at", &expiresAt)
   }
 }
 
