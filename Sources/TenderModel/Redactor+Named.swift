@@ -229,17 +229,23 @@ extension Redactor {
 
   /// Finds IBANs in capital letters, in one piece or in groups (ISO 13616-1, section 6).
   static func accounts(in bytes: [UInt8]) -> [Range<Int>] {
-    bytes.indices.dropFirst(2).compactMap { place in
-      DigitRuns.isDigit(bytes[place]) && IBAN.isCapital(bytes[place - 1])
-        ? account(in: bytes, from: place - 2) : nil
+    bytes.indices.compactMap { place in
+      beginsAccount(place, in: bytes) ? account(in: bytes, from: place) : nil
     }
   }
 
-  /// Returns the range of an IBAN that begins at a place; nil if there is none. Any country counts.
+  /// Returns whether the two letters and two digits of an IBAN are at a place, and room for the rest.
+  static func beginsAccount<Bytes: RandomAccessCollection<UInt8>>(
+    _ start: Int,
+    in bytes: Bytes
+  ) -> Bool where Bytes.Index == Int {
+    start >= 0 && start + 15 <= bytes.count && IBAN.isCapital(bytes[start])
+      && IBAN.isCapital(bytes[start + 1]) && DigitRuns.isDigit(bytes[start + 2])
+      && DigitRuns.isDigit(bytes[start + 3]) && (start == 0 || !isPart(bytes[start - 1]))
+  }
+
+  /// Returns the range of an IBAN whose first characters are at a place; nil if there is none. Any country counts.
   private static func account(in bytes: [UInt8], from start: Int) -> Range<Int>? {
-    guard start + 15 <= bytes.count, IBAN.isCapital(bytes[start]),
-      DigitRuns.isDigit(bytes[start + 3]), start == 0 || !isPart(bytes[start - 1])
-    else { return nil }
     var (place, length, sum) = (start + 4, 4, 0)
     var found: Range<Int>?
     while place < bytes.count, length < 34 {

@@ -237,8 +237,7 @@ extension Redactor {
       case .separator: continue
       case .digit:
         if digits.reaches(byte), unsafe DigitRuns.mayHold(bytes, around: index) { return false }
-        guard foreign, index > 1, unsafe IBAN.isCapital(bytes[index - 1]) else { continue }
-        if unsafe IBAN.isCapital(bytes[index - 2]) { return false }
+        if foreign, unsafe beginsAccount(index - 2, in: bytes) { return false }
       case .space:
         if foreign, unsafe isBearer(index, in: bytes) { return false }
       case .dash:
