@@ -82,11 +82,8 @@ package struct Engine {
     patience: Int? = nil
   ) throws(Fault) -> any ReferenceLock {
     try journal.checkWhole()
-    // An earlier version may have stored the reference in another form of the same letters. That form is
-    // looked up first.
-    let isPlain = Reference.forms(of: reference.text).count == 1
     let wait = patience ?? self.patience
-    guard let lock = try lock(reference, opening: isPlain ? first : nil, within: wait) else {
+    guard let lock = try lock(reference, opening: first, within: wait) else {
       throw .inProgress(reference, journal.worker(key(reference)))
     }
     return lock

@@ -32,13 +32,10 @@ extension SQLiteJournal {
   }
 
   package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? {
-    for key in key.forms {
-      guard let row = try number("SELECT a.row FROM payment a WHERE \("a", has: key)"),
-        let found = try stored(row)
-      else { continue }
-      return try PaymentRow.whole(found.payment(opened), found.row)
-    }
-    return nil
+    guard let row = try number("SELECT a.row FROM payment a WHERE \("a", has: key)"),
+      let found = try stored(row)
+    else { return nil }
+    return try PaymentRow.whole(found.payment(opened), found.row)
   }
 
   package func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault) {

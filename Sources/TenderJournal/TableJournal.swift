@@ -236,15 +236,6 @@ extension TableJournal {
   }
 }
 
-extension ReferenceKey {
-  /// The key with each form of the reference's letters that an earlier version may have stored.
-  var forms: [ReferenceKey] {
-    Reference.forms(of: reference.text).map { form in
-      ReferenceKey(env: env, provider: provider, reference: Reference(stored: form))
-    }
-  }
-}
-
 extension Fault {
   fileprivate static let noFingerprints = Fault.state(
     "journal_key",

@@ -35,7 +35,8 @@ package struct Reference: Sendable, Hashable {
     return composed
   }
 
-  /// The forms in which earlier versions may have stored a text, the typed form first.
+  /// The forms in which a journal may have a text, the typed form first: a reference is composed, and an id is as the
+  /// provider gave it.
   package static func forms(of text: String) -> [String] {
     guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return [text] }
     var decomposed = ""

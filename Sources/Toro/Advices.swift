@@ -103,9 +103,6 @@ struct Advices {
       else {
         throw .saleLost(progress.payment, effect: .unknown)
       }
-      guard operation.kind != .capture || !kept.cancels else {
-        throw .beingCancelled(progress.payment)
-      }
       try progress.willSend()
       return (kept.sale, advice, true)
     }
@@ -238,14 +235,6 @@ extension Fault {
     )
   }
 
-  /// The fault of a capture that an earlier version began to cancel.
-  fileprivate static func beingCancelled(_ payment: Payment) -> Fault {
-    .outcomeUnknown(
-      "the cancellation of \(payment.reference.quotedForMessage) was sent, and has no answer yet",
-      next: payment.next(.void)
-    )
-  }
-
   /// The fault of a sale that stays unknown because it could not be undone.
   fileprivate func stillUnknown(_ payment: Payment, _ why: String) -> Fault {
     .outcomeUnknown(
@@ -259,8 +248,6 @@ extension Fault {
 struct SalePreparation {
   var sale: SaleIdentity
   var advice: Messages.Advice?
-  /// Whether this capture, recorded by an earlier version, cancels the sale instead.
-  var cancels = false
 }
 
 extension SalePreparation {
@@ -281,7 +268,6 @@ extension SalePreparation {
     self.sale = sale
     if let reference = object.text("advice"), let time = object.text("advice_at") {
       advice = .init(reference: reference, time: time, reason: object.text("reason"))
-      cancels = object["cancels"] == true
     }
   }
 }

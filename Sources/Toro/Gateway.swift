@@ -136,7 +136,7 @@ struct Gateway {
     // The meaning of ISO 20022's `RejectReason1`, in short.
     let page = Explanation.embedded("Toro", [.rejection]).first { $0.code == reason }
     let meaning = page.map { " (\($0.meaning))" } ?? ""
-    var fault = Fault.toro(
+    return Fault.toro(
       // The answer's root names the side that rejects, for any message.
       root.name == "TermnlMgmtRjctn" ? .terminalManagerRejected : .acceptorRejected,
       "Toro rejected the \(kind.rawValue): \(reason)\(meaning)" + (words.map { ": \($0)" } ?? ""),
@@ -146,8 +146,7 @@ struct Gateway {
       reason: reason,
       cause: .refused
     )
-    if let words { fault.result?["message"] = .string(words) }
-    return fault
+    .with { $0.result?["message"] = words?.json }
   }
 
   /// Checks that an answer belongs to this exchange.

@@ -112,10 +112,10 @@ package struct ToroContext: Sendable {
   let interruption: any Interruption
   let redactor: Redactor
   /// Receives trace lines with names, tags and sizes, but no values.
-  let watch: (@Sendable (JSONObject) -> Void)?
+  var watch: (@Sendable (JSONObject) -> Void)?
   /// Reserves a reader by its address while the lock is held; nil if another process uses it.
   package typealias Reservation = @Sendable (String) throws(Fault) -> (any ReferenceLock)?
-  let reserve: Reservation?
+  package var reserve: Reservation?
 
   package init(
     configuration: ToroConfiguration,
@@ -126,21 +126,12 @@ package struct ToroContext: Sendable {
     clock: any Clock,
     randomness: any Randomness,
     interruption: any Interruption,
-    redactor: Redactor,
-    watch: (@Sendable (JSONObject) -> Void)? = nil,
-    reserve: Reservation? = nil
+    redactor: Redactor
   ) {
-    self.configuration = configuration
-    self.options = options
-    self.http = http
-    self.devices = devices
-    self.attendant = attendant
-    self.clock = clock
-    self.randomness = randomness
-    self.interruption = interruption
-    self.redactor = redactor
-    self.watch = watch
-    self.reserve = reserve
+    (self.configuration, self.options, self.attendant) = (configuration, options, attendant)
+    (self.http, self.devices) = (http, devices)
+    (self.clock, self.randomness) = (clock, randomness)
+    (self.interruption, self.redactor) = (interruption, redactor)
   }
 
   /// The time by which a request to the gateway that begins now must be answered.

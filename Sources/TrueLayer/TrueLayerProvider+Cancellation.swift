@@ -73,8 +73,7 @@ extension TrueLayerProvider {
     guard let kept = progress.operation.preparation?.text else {
       throw .requestLost(progress.payment)
     }
-    // Earlier versions stored more than the body.
-    return try sendRefund(JSONReader.read(kept)?["body"]?.text ?? kept, progress)
+    return try sendRefund(kept, progress)
   }
 
   /// Sends a refund. The same body with the same key is the same refund (README, 7.1).

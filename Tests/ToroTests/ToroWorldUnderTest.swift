@@ -111,20 +111,19 @@ final class ToroWorld {
     var configuration = Self.configuration(env)
     var choices = SaleOptions()
     change(&choices, &configuration)
-    return ToroProvider(
-      ToroContext(
-        configuration: configuration,
-        options: choices,
-        http: wire,
-        devices: devices ?? watching?(own) ?? own,
-        attendant: attendant,
-        clock: pauses ?? clock,
-        randomness: SeededRandomness(seed: Int.random(in: 0...Int.max), label: "client"),
-        interruption: interruption,
-        redactor: redactor,
-        reserve: reserve
-      )
+    var context = ToroContext(
+      configuration: configuration,
+      options: choices,
+      http: wire,
+      devices: devices ?? watching?(own) ?? own,
+      attendant: attendant,
+      clock: pauses ?? clock,
+      randomness: SeededRandomness(seed: Int.random(in: 0...Int.max), label: "client"),
+      interruption: interruption,
+      redactor: redactor
     )
+    context.reserve = reserve
+    return ToroProvider(context)
   }
 
   /// Returns the ids and keys that the simulated gateway accepts.

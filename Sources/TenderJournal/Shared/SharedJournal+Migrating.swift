@@ -30,7 +30,8 @@ extension SharedJournal {
     guard found >= SharedSchema.firstVersion else {
       throw fault(PostgresConnection.Failure(code: Self.ancient, text: "\(found)"))
     }
-    try run(SharedSchema.tables + SharedSchema.additions + [SharedSchema.raiseVersion])
+    let raise: Statement = "UPDATE tender.journal SET version = \(sql: SharedSchema.version)"
+    try run(SharedSchema.tables + SharedSchema.additions + [raise])
     return "the tables were brought from version \(found) to \(SharedSchema.version)"
   }
 

@@ -38,10 +38,7 @@ extension SharedJournal {
       self.fresh = nil
       return fresh.payment
     }
-    for key in key.forms {
-      if let found = try remembered(query([select(key)])[0]) { return found }
-    }
-    return nil
+    return try remembered(query([select(key)])[0])
   }
 
   package func payment(row: Int) throws(Fault) -> Payment? {

@@ -30,8 +30,6 @@ package enum SharedSchema {
     ]
   }
 
-  static let raiseVersion: Statement = "UPDATE tender.journal SET version = \(sql: version)"
-
   /// The minimum rights of each role, as SQL statements.
   package static var grants: String { EmbeddedText.named("TenderJournal/Shared/Grants.sql") }
 }

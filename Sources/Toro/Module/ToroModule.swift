@@ -216,24 +216,22 @@ package struct ToroModule: ProviderModule {
   /// Creates the adapter. Reader and gateway are each simulated in this process or outside of it.
   package func make(_ setup: ToroSetup, _ wires: Wires) throws(Fault) -> ToroProvider {
     let configuration = setup.configuration
-    return ToroProvider(
-      ToroContext(
-        configuration: configuration,
-        options: setup.options,
-        http: wires.exchanges.http,
-        devices: try wires.readers(
-          configuration.device == Self.simulatedDevice,
-          configuration.gatewayBase
-        ),
-        attendant: setup.attendant,
-        clock: wires.clock,
-        randomness: wires.randomness,
-        interruption: wires.signals.atTheTill,
-        redactor: wires.redactor,
-        watch: setup.watch,
-        reserve: setup.reserve
-      )
+    var context = ToroContext(
+      configuration: configuration,
+      options: setup.options,
+      http: wires.exchanges.http,
+      devices: try wires.readers(
+        configuration.device == Self.simulatedDevice,
+        configuration.gatewayBase
+      ),
+      attendant: setup.attendant,
+      clock: wires.clock,
+      randomness: wires.randomness,
+      interruption: wires.signals.atTheTill,
+      redactor: wires.redactor
     )
+    (context.watch, context.reserve) = (setup.watch, setup.reserve)
+    return ToroProvider(context)
   }
 
   /// The name of the simulated reader, used instead of an address.

@@ -359,8 +359,7 @@ struct AdapterRun {
         clock: clock,
         randomness: SeededRandomness(seed: 9, label: "client"),
         interruption: NeverInterrupted(),
-        redactor: redactor,
-        reserve: nil
+        redactor: redactor
       )
     )
   }
