@@ -6,7 +6,7 @@ import TrueLayer
 
 /// Foreign programs with a served simulator: TrueLayer's acceptance tests, schemathesis, any HTTP client.
 @Suite struct ServedSuiteTests {
-  private typealias Host = ServedClientTests.Host
+  typealias Host = ServedClientTests.Host
 
   /// A program that runs acceptance tests of TrueLayer's clients. It uses the address and the credentials in
   /// the variables of `simulator serve`, and exits with 0 if all pass.
@@ -69,7 +69,7 @@ import TrueLayer
   }
 
   /// A client of TrueLayer's, with the credentials that the server printed.
-  private struct Client {
+  struct Client {
     let host: Host
     let token: String
 

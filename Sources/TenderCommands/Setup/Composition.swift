@@ -113,6 +113,7 @@ final class Composition: Session {
     Records(
       command: invocation.command.name,
       now: clock.now,
+      worldNow: { [unowned self] in worldNow },
       modules: providers.modules,
       writes: { [unowned self] in text($0, $1) }
     )
@@ -131,6 +132,19 @@ final class Composition: Session {
   var hasWorld: Bool {
     get throws(Fault) { Environment.exists(try settings.stateFolder().text + "/simulator.db") }
   }
+
+  /// The time of the simulated world in this process; nil if there is none, or a served one is used.
+  private var worldNow: Int? {
+    guard !environment.isRedirected, let ahead = worldAhead else { return nil }
+    worldClock.startAhead(by: ahead)
+    return worldClock.now
+  }
+
+  /// The time that the world is ahead, read once.
+  private lazy var worldAhead: Int? = {
+    guard (try? hasWorld) == true else { return nil }
+    return try? Ledger(path: settings.stateFolder().text + "/simulator.db").ahead()
+  }()
 
   /// Whether no payment can be found: there is no journal, and the provider in this process has no world. A
   /// mistyped folder is not made then.

@@ -167,7 +167,7 @@ extension Records {
       report: report,
       reason: reason,
       retry: retry,
-      now: now,
+      now: now(in: report.env),
       traits: modules.first { $0.name == report.provider }?.traits ?? Traits(kinds: [])
     )
   }

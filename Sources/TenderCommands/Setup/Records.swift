@@ -17,6 +17,8 @@ extension RecordSubject {
 struct Records {
   let command: String
   let now: Int
+  /// The time of the simulated world in this process; nil if there is none.
+  var worldNow: () -> Int? = { nil }
   var modules: [any ProviderModule] = []
   /// Writes a hint and the steps behind it.
   var writes: (String?, [Next]) -> String? = { Next.text($0, $1) }
@@ -139,9 +141,12 @@ struct Records {
     fields.add("history", history.map { .array($0.map { .object(Self.object($0)) }) })
     if isExport { fields.add("stored", .object(PaymentRow.object(whole))) }
     add(verdict, to: &fields)
-    fields.add("at", .string(Timestamp.text(now)))
+    fields.add("at", .string(Timestamp.text(now(in: whole.env))))
     return Record(.journalEntry, fields)
   }
+
+  /// The time by which payments of an environment are told: those of the simulated world have its clock.
+  func now(in env: Env) -> Int { env == .simulator ? worldNow() ?? now : now }
 
   private static func object(_ entry: HistoryEntry) -> JSONObject {
     [

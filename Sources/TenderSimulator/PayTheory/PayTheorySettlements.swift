@@ -67,9 +67,11 @@ extension PayTheoryBooks {
     guard var settlement = try ledger.find(BookedSettlement.self, key) else { return }
     settlement.transferredAt = world.now
     try ledger.put(settlement)
-    try ledger.put(
-      BookedFunding(id: "pt_ft_" + code(16), batch: batch, net: settlement.net, at: world.now)
-    )
+    let net = settlement.net
+    var funding = BookedFunding()
+    (funding.id, funding.batch, funding.at) = ("pt_ft_" + code(16), batch, world.now)
+    (funding.amount, funding.isFromMerchant) = (abs(net), net < 0)
+    try ledger.put(funding)
   }
 
   // MARK: Captures and returns

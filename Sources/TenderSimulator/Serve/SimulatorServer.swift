@@ -87,14 +87,9 @@ package final class SimulatorServer: @unchecked Sendable {
 
   /// Makes the changes of the queue when they are due, until the server stops.
   private func runClock() {
-    var world = world
-    // Ids of requests must not depend on the number of looks at the queue.
-    world.options.seed = nil
     while !shouldStop {
       let wait = try? inTurn { () throws(Fault) in
-        var now = world
-        now.clock = clock()
-        return try InProcessSimulator(now, playsPayer: false, open()).catchUp(isOfRequest: false)
+        try simulator([:], isControl: true).catchUp(isOfRequest: false)
       }
       var polled = [alarm, bell[0]].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
       let sleep = max(1, min(wait.flatMap { $0 } ?? .max, Self.longestSleep))
@@ -166,7 +161,12 @@ package final class SimulatorServer: @unchecked Sendable {
   }
 
   /// Returns a simulator for one request or socket, with the options of its header.
-  private func simulator(_ fields: [String: String]) throws(Fault) -> InProcessSimulator {
+  ///
+  /// `isControl`: it only shows or moves the world, so the ids of later requests do not depend on it.
+  private func simulator(
+    _ fields: [String: String],
+    isControl: Bool = false
+  ) throws(Fault) -> InProcessSimulator {
     var world = world
     world.clock = clock()
     if let value = fields[SimulatorOptions.headerName.lowercased()] {
@@ -176,6 +176,7 @@ package final class SimulatorServer: @unchecked Sendable {
         world.hasOwnClock = true
       }
     }
+    if isControl { world.options.seedLabel = "control" }
     return try InProcessSimulator(world, playsPayer: false, open())
   }
 
@@ -316,11 +317,12 @@ package final class SimulatorServer: @unchecked Sendable {
       }
     }
     do throws(Fault) {
+      let isControl = request.path.hasPrefix(Self.prefix)
       let simulator = try inTurn { () throws(Fault) in
         if let known = incoming.simulator { return known }
-        return try self.simulator(request.fields)
+        return try self.simulator(request.fields, isControl: isControl)
       }
-      if request.path.hasPrefix(Self.prefix) {
+      if isControl {
         let shown = try inTurn { () throws(Fault) in try control(request, simulator) }
         return unsafe Self.answer(connection, shown)
       }
@@ -403,9 +405,12 @@ package final class SimulatorServer: @unchecked Sendable {
       _ = try ledger.advance(
         by: TimeText.milliseconds(time, option: request.path, most: SimulatedTime.mostAhead)
       )
-      try self.simulator([:]).catchUp()
+      try self.simulator([:], isControl: true).catchUp()
     case "reset": try ledger.reset()
-    default: nextCustomer.set(simulator.world.options)
+    default:
+      var options = simulator.world.options
+      options.seedLabel = nil
+      nextCustomer.set(options)
     }
     return HTTPResponse(status: 204)
   }

@@ -4,9 +4,6 @@ import TenderModel
 struct BookedLine: Booked {
   enum Kind: String, BookedValue, CaseIterable {
     case debit, reversal, achReturn, withdrawal, deposit
-
-    /// Whether it is money of the merchant.
-    var isGain: Bool { self == .debit || self == .deposit }
   }
 
   static let kind = "line"
@@ -41,16 +38,18 @@ struct BookedSettlement: Booked {
   static let kind = "settlement"
 
   var batch = 0
-  /// In cents: the debits, their fees, and what else is added to them.
+  /// In cents: the debits and their fees, and what else was given to the merchant and taken.
   var gross = 0
   var fees = 0
-  var adjustments = 0
+  var given = 0
+  var taken = 0
   var counts: JSONObject = [:]
   /// The time of the batch and of its transfer, in milliseconds since 1970.
   var at = 0
   var transferredAt: Int?
 
   var key: String { Ledger.sorted(batch) }
+  var adjustments: Int { given - taken }
   var net: Int { gross - fees + adjustments }
 
   init() {}
@@ -59,11 +58,10 @@ struct BookedSettlement: Booked {
     self.batch = batch
     at = time
     for line in lines {
-      if line.type == .debit {
-        gross += line.amount
-        fees += line.fees
-      } else {
-        adjustments += line.type.isGain ? line.amount : -line.amount
+      switch line.type {
+      case .debit: (gross, fees) = (gross + line.amount, fees + line.fees)
+      case .deposit: given += line.amount
+      case .reversal, .achReturn, .withdrawal: taken += line.amount
       }
     }
     for type in BookedLine.Kind.allCases {
@@ -75,7 +73,8 @@ struct BookedSettlement: Booked {
     book.needed("batch", &batch)
     book.needed("gross", &gross)
     book.needed("fees", &fees)
-    book.needed("adjustments", &adjustments)
+    book.needed("given", &given)
+    book.needed("taken", &taken)
     book.needed("at", &at)
     book.member("counts", &counts)
     book.member("transferred_at", &transferredAt)
@@ -109,8 +108,9 @@ struct BookedFunding: Booked {
 
   var id = ""
   var batch = 0
-  /// In cents. Below zero, the merchant pays.
-  var net = 0
+  /// In cents, to the merchant or from it.
+  var amount = 0
+  var isFromMerchant = false
   /// Milliseconds since 1970.
   var at = 0
 
@@ -120,7 +120,8 @@ struct BookedFunding: Booked {
   mutating func exchange(_ book: inout BookedMembers) {
     book.needed("id", &id)
     book.needed("batch", &batch)
-    book.needed("net", &net)
+    book.needed("amount", &amount)
+    book.member("from_merchant", &isFromMerchant)
     book.needed("at", &at)
   }
 
@@ -128,8 +129,8 @@ struct BookedFunding: Booked {
     let time = Timestamp.preciseText(at).json
     return [
       "id": id.json, "merchant_uid": PayTheoryCatalog.merchantUID.json,
-      "amount": String(abs(net)).json, "origin": net < 0 ? "MERCHANT" : "SETTLEMENT_BATCH",
-      "destination": net < 0 ? "SETTLEMENT_BATCH" : "MERCHANT", "status": "SUCCEEDED",
+      "amount": String(amount).json, "origin": isFromMerchant ? "MERCHANT" : "SETTLEMENT_BATCH",
+      "destination": isFromMerchant ? "SETTLEMENT_BATCH" : "MERCHANT", "status": "SUCCEEDED",
       "reason": "NET", "transfer_date": time, "funds_received_date": time,
       "payment_method_id": PayTheoryCatalog.merchantMethod.json, "settlement_batch": batch.json,
       "created_at": time, "updated_at": time,
