@@ -28,7 +28,7 @@ extension SQLiteJournal {
   }
 
   package func payment(row: Int) throws(Fault) -> Payment? {
-    try stored(row).map { stored throws(Fault) in try stored.payment(opened) }
+    try stored(row).map(read)
   }
 
   package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? {
@@ -36,7 +36,7 @@ extension SQLiteJournal {
       guard let row = try number("SELECT a.row FROM payment a WHERE \("a", has: key)"),
         let found = try stored(row)
       else { continue }
-      return try PaymentRow.whole(found.payment(opened), found.row)
+      return try PaymentRow.whole(read(found), found.row)
     }
     return nil
   }
