@@ -98,9 +98,10 @@ import Testing
     let card = try world.order()
     func other() throws -> String {
       let engine = try world.engine(over: MemoryJournal())
-      let options = Engine.Options(looksFirst: true)
+      var options = Engine.Options()
+      options.looksFirst = true
       do throws(Fault) {
-        return try engine.execute(.placed(PayTheoryOrder.payment(card)), options).status.rawValue
+        return try engine.execute(.placed(card), options).status.rawValue
       } catch { return error.code }
     }
     #expect(try other() == "reference_at_provider")

@@ -344,6 +344,22 @@ import Testing
     #expect(try world.latest()?.reversals.last?.effectiveAmount == 1000)
   }
 
+  /// A refund in the portal forbids that a lost one is sent again. The hint leads to a command that works.
+  @Test func `a lost refund beside one in the portal ends by hand`() throws {
+    let world = try World()
+    let first = try #require(try paid(world).state.id)
+    _ = try? world.engine(exchange: { Blind(Loser($0, .before)) }).refund(world.latest(), 400)
+    try world.giveBack(300, of: first)
+    let known = try #require(try world.latest())
+    let fault = #expect(throws: Fault.self) {
+      _ = try world.engine().resume(known, finish: true, resend: true)
+    }
+    #expect(fault?.exitStatus == 9)
+    #expect(fault?.message.contains("3.00 USD of 'A' was refunded at paytheory") == true)
+    #expect(fault?.advice?.hasSuffix("tender journal resolve A --as STATUS --reason TEXT") == true)
+    #expect(try world.books().refunded == 300)
+  }
+
   /// The replacement is recognized by its amount and parent.
   @Test(arguments: [nil, 200] as [Int?])
   func `a second void whose answer is lost is found out`(_ second: Int?) throws {
