@@ -44,7 +44,7 @@ struct BatchTable: Sendable {
           )
         )
       }
-      if member == Self.id, ids.insert(column).inserted { continue }
+      if member == Self.id, meant[column] != Self.ignored, ids.insert(column).inserted { continue }
       guard meant.updateValue(member, forKey: column) == nil else {
         throw .badOptions(
           "--map names the column \(column.quotedForMessage) twice",
