@@ -350,6 +350,7 @@ import Testing
     let first = try #require(try paid(world).state.id)
     _ = try? world.engine(exchange: { Blind(Loser($0, .before)) }).refund(world.latest(), 400)
     try world.giveBack(300, of: first)
+    world.clock.advance(PayTheoryProvider.traits.lateWindow)
     let known = try #require(try world.latest())
     let fault = #expect(throws: Fault.self) {
       _ = try world.engine().resume(known, finish: true, resend: true)
