@@ -160,18 +160,28 @@ struct GraphQL {
 
   /// Returns all transactions with a key's value, newest first. `limit` is how many are asked for at first.
   ///
-  /// Throws `provider_error` if there are more than a list can have. A part of them proves nothing.
+  /// Where a list cannot have them all, those that failed are left out: they took nothing. Throws `provider_error`
+  /// if there are still more. A part of them proves nothing.
   func transactions(_ key: String, _ value: String, limit: Int) throws(Fault) -> [JSONObject] {
-    func list(_ limit: Int) throws(Fault) -> (found: [JSONObject], total: Int?) {
-      try search([Condition(key, "EQUAL", value)], TransactionFields.all, limit: limit)
+    let isOne = Condition(key, "EQUAL", value)
+    let all = try transactions([isOne], limit: limit)
+    guard limit > 1, all.found.count < all.total else { return all.found }
+    let paid = try transactions([isOne, Condition("status", "NOT_EQUAL", "FAILED")], limit: limit)
+    guard paid.found.count >= paid.total else {
+      throw .tooMany("\(paid.found.count) of \(paid.total) transactions with one \(key)")
     }
-    let first = try list(limit)
-    guard limit > 1, let total = first.total, total > first.found.count else { return first.found }
-    let whole = total <= Self.mostTransactions ? try list(total).found : []
-    guard whole.count >= total else {
-      throw .unreadable("\(whole.count) of \(total) transactions with one \(key)")
+    return paid.found
+  }
+
+  private func transactions(
+    _ conditions: [Condition],
+    limit: Int
+  ) throws(Fault) -> (found: [JSONObject], total: Int) {
+    var (found, total) = try search(conditions, TransactionFields.all, limit: limit)
+    if limit > 1, let total, total > found.count, total <= Self.mostTransactions {
+      found = try search(conditions, TransactionFields.all, limit: total).found
     }
-    return whole
+    return (found, total ?? found.count)
   }
 
   private static let mostTransactions = 1000
@@ -305,6 +315,14 @@ extension Fault {
   /// Pay Theory refused the request. `hint` is the next step.
   static func refused(_ what: String, hint: String = "nothing was done at the provider") -> Fault {
     Fault(.rejected, code: "graphql_refused", cause: .refused, "Pay Theory \(what)", hint: hint)
+  }
+
+  /// A list lacks a part of what there is, and will lack it later too.
+  fileprivate static func tooMany(_ what: String) -> Fault {
+    var fault = Fault.unreadable("it lists only \(what)")
+    fault.hint = "look at them in Pay Theory's portal, and charge under a new reference"
+    fault.again = .operator
+    return fault
   }
 
   static func unreadable(

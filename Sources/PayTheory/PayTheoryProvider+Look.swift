@@ -228,10 +228,13 @@ extension PayTheoryProvider {
     _ graphQL: GraphQL
   ) throws(Fault) -> Outcome? {
     guard let barcode = try graphQL.barcode(id) else { return nil }
-    guard let paid = try paid(barcode, graphQL) else {
-      return Barcodes.lookedUp(barcode, at: context.clock.now)
-    }
-    return try lookedUp(paid, query, graphQL)
+    let (paid, list) = try paid(barcode, graphQL)
+    var outcome =
+      if let paid { try lookedUp(paid, query, graphQL, in: list) } else {
+        Barcodes.lookedUp(barcode, at: context.clock.now)
+      }
+    if query.isKnown { outcome.charges = Transactions.charges(list) }
+    return outcome
   }
 
   /// Returns the payment of a transaction, under the id in the journal.
@@ -270,21 +273,26 @@ extension PayTheoryProvider {
     return outcome
   }
 
-  /// Returns the transaction that paid a barcode; nil if it is not paid.
-  private func paid(_ barcode: JSONObject, _ graphQL: GraphQL) throws(Fault) -> JSONObject? {
+  /// Returns the transaction that paid a barcode, among all of its reference; nil if it is not paid.
+  private func paid(
+    _ barcode: JSONObject,
+    _ graphQL: GraphQL
+  ) throws(Fault) -> (paid: JSONObject?, list: [JSONObject]) {
     guard let id = barcode.text("barcode_id"), let reference = barcode.text("reference"),
       !reference.isEmpty
-    else { return nil }
-    return try transactions(of: reference, graphQL).first { found in
-      found["payment_method"]?["barcode_id"]?.text == id && Transactions.isPayment(found)
+    else { return (nil, []) }
+    let list = try transactions(of: reference, graphQL)
+    let paid = list.first { found in
+      Transactions.barcode(found) == id && Transactions.isPayment(found)
         && found.text("parent_id")?.isEmpty ?? true
     }
+    return (paid, list)
   }
 
   /// Returns the transaction of a payment's capture, by the id in the journal.
   func captured(_ id: String, _ graphQL: GraphQL) throws(Fault) -> JSONObject? {
     guard Barcodes.isID(id) else { return try graphQL.transaction(id) }
-    return try graphQL.barcode(id).flatMap { found throws(Fault) in try paid(found, graphQL) }
+    return try graphQL.barcode(id).flatMap { found throws(Fault) in try paid(found, graphQL).paid }
   }
 
   /// Returns the transactions of a reference.

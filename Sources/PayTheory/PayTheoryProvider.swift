@@ -109,7 +109,9 @@ package struct PayTheoryProvider: Provider {
     return [
       "method": "POST", "url": .string(configuration.graphQLURL),
       "action": order.stopsAtConfirmation ? "createAuthorization" : "createTransaction",
-      "payment_method_id": .string(method),
+      "payment_method_id": .string(method), "amount": .integer(order.amount.minorUnits),
+      "fee": order.fee?.minorUnits.json, "currency": .string(order.amount.currency.code),
+      "fee_mode": .string(order.feeMode.rawValue), "reference": .string(order.reference.text),
     ]
   }
 

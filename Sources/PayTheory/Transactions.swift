@@ -65,6 +65,11 @@ enum Transactions {
 
   static func id(_ transaction: JSONObject) -> String { transaction.text("transaction_id") ?? "" }
 
+  /// Returns the id of the barcode that a transaction paid; nil without one.
+  static func barcode(_ transaction: JSONObject) -> String? {
+    transaction["payment_method"]?["barcode_id"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
   static func gross(_ transaction: JSONObject) -> Int? {
     transaction["gross_amount"]?.boundedNumber
   }
@@ -90,6 +95,7 @@ enum Transactions {
       )
       (charge.currency, charge.madeAt) = (currency(item), madeAt(item))
       charge.refunded = (try? refunded(item)) ?? 0
+      charge.otherID = barcode(item)
       return charge
     }
   }

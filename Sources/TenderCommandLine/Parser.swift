@@ -69,12 +69,14 @@ package struct Parser {
 
   /// Creates an invocation of a command from options or from the members of a batch's line.
   ///
-  /// Throws `usage` for an option that the command does not have.
+  /// `exempt` has more values that only look like card numbers. Throws `usage` for an option that the command does not
+  /// have.
   package static func invocation(
     of command: Command,
     _ typed: OptionValues,
     operands: [String],
-    inherited: [String] = []
+    inherited: [String] = [],
+    exempt: [String] = []
   ) throws(Fault) -> Invocation {
     for name in typed.names {
       guard let option = command.options.first(where: { $0.isNamed(name) }) else {
@@ -90,14 +92,18 @@ package struct Parser {
       }
     }
     let ids = typed[Keys.id.option.name] ?? []
-    // An id that is also somewhere else is only said to be no card number.
-    let operands = operands + ids.filter { !operands.contains($0) && !typed.has(id: $0) }
+    // An id that is also somewhere else, such as in a file, is only said to be no card number.
+    let isInFile =
+      typed[Keys.metadataFile.option.name] != nil
+      || command.operands.contains { $0.completion == .files }
+    let named = isInFile ? [] : ids.filter { !operands.contains($0) && !typed.has(id: $0) }
+    let operands = operands + named
     try checkOperands(operands, command)
     let invocation = Invocation(
       command: command,
       values: typed,
       operands: operands,
-      exemptIDs: ids,
+      exemptIDs: ids + exempt,
       inherited: inherited
     )
     try invocation.checkStandardInput()

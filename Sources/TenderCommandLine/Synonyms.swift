@@ -34,6 +34,28 @@ package enum Synonyms {
     typed == "last4" || typed == "card" ? "last-four" : typed
   }
 
+  /// The code of a currency by a name or sign that only one currency has; nil for any other.
+  static func currency(for typed: String) -> String? {
+    currencies.first { $0.names.contains(typed.lowercased()) }?.code
+  }
+
+  private static let currencies: [(code: String, names: [String])] =
+    """
+    JPY: yen yens jap ¥
+    CNY: yuan rmb renminbi cnh
+    GBP: pound pounds sterling stg quid ukp £
+    EUR: euro euros €
+    USD: dollar dollars us$ $ usdollar
+    PLN: zloty złoty zl zł
+    INR: rupee rupees rs ₹
+    KRW: won ₩
+    CHF: franc francs franken frank sfr
+    """
+    .split(separator: "\n").map { line in
+      let sides = line.split(separator: ": ")
+      return (String(sides[0]), sides[1].split(separator: " ").map(String.init))
+    }
+
   /// The command with this other name; nil if there is none.
   static func command(for typed: String) -> String? {
     words.first { $0.typed.contains(typed.lowercased()) }?.command

@@ -39,9 +39,7 @@ extension Decision {
   /// Decides whether the reference of a first charge is free at the provider.
   private func weighed(_ evidence: Evidence, _ draft: Operation) -> Decision {
     guard let seen = evidence.reference else { return .ask(.reference) }
-    guard let found = seen.found, ![.declined, .failed, .expired].contains(found.status) else {
-      return self
-    }
+    guard let found = seen.found, found.mayHaveTaken else { return self }
     // Neither way out is open to a reference that was pruned.
     let held = draft.isAttempt ? nil : evidence.start
     return .refuse(
@@ -72,6 +70,13 @@ extension CheckedOrder {
       ? draft.content["id"] == nil
       : draft.kind == .capture && payment?.attempt?.preparation?.secret != nil
     return isFirst && options.looksFirst
+  }
+}
+
+extension Outcome {
+  /// Whether a payment that a look shows took money, or may take it. A released hold never did.
+  fileprivate var mayHaveTaken: Bool {
+    ![.declined, .failed, .expired].contains(status) && (status != .cancelled || isVoided)
   }
 }
 
@@ -111,7 +116,7 @@ extension Decision {
     if operation.isAttempt, traits.looksByReference, case .byHand = lost.recovery {
       guard let seen = evidence.reference else { return .ask(.reference) }
       // The found payment may be the result of this charge. Nothing proves it.
-      if let found = seen.found, ![.declined, .failed, .expired].contains(found.status) {
+      if let found = seen.found, found.mayHaveTaken {
         let why =
           "\(payment.provider.text) has \(found.id ?? "another payment")"
           + (found.money.map { " of \($0.text)" } ?? "") + " under its reference"

@@ -234,7 +234,7 @@ extension Payment {
     return conflict(
       code: "refund_not_stopped",
       "a refund cannot be stopped: \(name) already has a refund of \(done); nothing was sent",
-      next: next(.refund(nil, name: nil))
+      next: next(state.leftToRefund > 0 ? .refund(nil, name: nil) : .show)
     ).with { $0.cause = .tooLateToCancel }
   }
 
@@ -315,12 +315,11 @@ extension Payment {
   }
 
   /// The payment was voided while a refund or void of it is unknown. The void can be of a part, whose rest is not shown
-  /// yet.
+  /// yet, so that only a person can tell.
   var voidedBeside: Fault {
-    conflict(
-      code: "provider_differs",
-      "\(name) was voided at \(provider.text), and that is not the \(unknownWords) alone"
-    )
+    let why = "\(name) was voided at \(provider.text), and that is not the \(unknownWords) alone"
+    return unknowns.last.map { .leftUnknown(self, $0, why) }
+      ?? conflict(code: "provider_differs", why)
   }
 
   /// Refuses to take money again, because the provider shows a charge of the reference that took it.
@@ -389,7 +388,7 @@ extension Fault {
   ) -> Fault {
     Fault(
       .notFound,
-      code: "payment_not_found",
+      code: kind == .mandate ? "mandate_not_found" : "payment_not_found",
       "no \(kind.noun) \(handle.quotedForMessage)",
       hint: "another journal (--state-dir, TENDER_JOURNAL) may have it"
     )

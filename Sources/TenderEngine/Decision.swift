@@ -235,12 +235,13 @@ extension Decision {
     }
     // An attempt that is a refund: the money went to the payer.
     if attempt.kind == .refund { return void(attempt.effectiveAmount) }
-    guard traits.cancelsCaptured else { return .refuse(payment.tooLateToCancel) }
-    let decision = refund(request, of: payment, traits, at: now)
     // A person who wants to stop a refund types this. It would refund the rest too.
-    if case .run = decision, request.amount == nil, !payment.reversalsMadeHere.isEmpty {
-      return .refuse(payment.refundNotStopped)
+    let isStop = request.amount == nil && !payment.reversalsMadeHere.isEmpty
+    guard traits.cancelsCaptured else {
+      return .refuse(isStop ? payment.refundNotStopped : payment.tooLateToCancel)
     }
+    let decision = refund(request, of: payment, traits, at: now)
+    if isStop, case .run = decision { return .refuse(payment.refundNotStopped) }
     return decision
   }
 }

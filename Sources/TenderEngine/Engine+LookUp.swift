@@ -339,7 +339,7 @@ extension Fault {
   fileprivate static func otherKind(_ handle: String, _ kind: Payment.Kind) -> Fault {
     Fault(
       .notFound,
-      code: "payment_not_found",
+      code: kind == .mandate ? "payment_not_found" : "mandate_not_found",
       "\(handle.quotedForMessage) is a \(kind.noun), which \(kind.noun)-status looks up"
     )
   }

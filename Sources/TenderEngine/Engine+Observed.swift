@@ -44,7 +44,7 @@ extension Engine {
     let since = (known.operations.first?.createdAt ?? 0) - Self.skew
     for charge in fold.outcome.charges where charge.madeAt ?? since >= since {
       // Another record can explain it.
-      let isNew = !known.operations.contains { $0.id == charge.id }
+      let isNew = !known.operations.contains { charge.isNamed(by: $0.id) }
       if isNew, try journal.holder(of: charge.id, [.payment], besides: known) != nil { continue }
       try fold.addCharge(charge)
     }
@@ -179,7 +179,10 @@ private struct Fold {
     _ attempt: Operation,
     _ target: Operation
   ) throws(Fault) {
-    let isOver = [.declined, .cancelled].contains(attempt.state.name)
+    // An expired attempt can be paid late. With a newer one behind it, its money is beside that one's.
+    let isOver =
+      [.declined, .cancelled].contains(attempt.state.name)
+      || known.isEarlier && attempt.state.name == .expired
     if known.kind == .payment, attempt.kind != .refund, isOver, said.tookMoney || outcome.isVoided {
       return try addPaid(outcome.isVoided ? .returned : said, attempt)
     }
@@ -364,7 +367,7 @@ private struct Fold {
       // Its amount cannot be counted with the payment's.
       return warn("\(provider) has a charge in \(said.code) under this reference: \(charge.id)")
     }
-    let own = payment.operations.last { $0.id == charge.id }
+    let own = payment.operations.last { charge.isNamed(by: $0.id) }
     if let own, !own.isSurplus {
       let isOver = [.declined, .cancelled, .expired, .failed].contains(own.state.name)
       if own.isAttempt, own.sequence != payment.attempt?.sequence, isOver {
@@ -390,7 +393,7 @@ private struct Fold {
   }
 
   private mutating func addSurplus(_ charge: Outcome.Seen) throws(Fault) {
-    let known = payment.operations.last { $0.isSurplus && $0.id == charge.id }
+    let known = payment.operations.last { $0.isSurplus && charge.isNamed(by: $0.id) }
     let sequence: Int
     if let known {
       sequence = known.sequence

@@ -44,7 +44,7 @@ struct Evidence {
   func refusal(of payment: Payment, _ traits: Traits) -> Fault? {
     if case .shared(let id, let holder)? = ids { return payment.sharesID(id, with: holder) }
     return switch sight {
-    case .voided?: payment.whileUnknown(payment.voidedBeside, traits)
+    case .voided?: payment.voidedBeside
     case .absent?: payment.whileUnknown(.notShown(payment), traits)
     case .differs(let difference)?: payment.whileUnknown(payment.differs(difference), traits)
     case .folded?, nil: nil

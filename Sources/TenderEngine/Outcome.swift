@@ -48,6 +48,8 @@ package struct Outcome: Sendable, Priced {
   /// A refund or charge in a provider's list.
   package struct Seen: Sendable, Hashable {
     package var id: String
+    /// Another id that the journal can have for it, such as that of the barcode that it paid.
+    package var otherID: String?
     package var state: Operation.State
     /// In minor units.
     package var amount: Int
@@ -68,6 +70,9 @@ package struct Outcome: Sendable, Priced {
       self.amount = amount
       self.result = result
     }
+
+    /// Returns whether it is the operation with an id.
+    package func isNamed(by id: String?) -> Bool { id != nil && [self.id, otherID].contains(id) }
   }
 
   package init(

@@ -315,6 +315,14 @@ package enum SearchTerm {
     return old + ["c:" + folded, "w:" + folded]
   }
 
+  /// Returns a customer as a page or a spreadsheet has it, without blanks around it and `mailto:` before it.
+  package static func customer(_ typed: String) -> String {
+    let text = typed.trimmed()
+    let scheme = "mailto:"
+    guard text.lowercased().hasPrefix(scheme) else { return text }
+    return String(text.dropFirst(scheme.count).prefix(before: "?"))
+  }
+
   /// Returns whether a customer's name, address or number is the one that is looked for: a text that begins at one of
   /// its words, the same phone number, or the same whole e-mail address.
   package static func isCustomer(_ sought: String, _ text: String) -> Bool {

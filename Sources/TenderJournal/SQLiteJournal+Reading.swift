@@ -28,14 +28,14 @@ extension SQLiteJournal {
   }
 
   package func payment(row: Int) throws(Fault) -> Payment? {
-    try stored(row).map { stored throws(Fault) in try stored.payment(opened) }
+    try stored(row).map(read)
   }
 
   package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? {
     guard let row = try number("SELECT a.row FROM payment a WHERE \("a", has: key)"),
       let found = try stored(row)
     else { return nil }
-    return try PaymentRow.whole(found.payment(opened), found.row)
+    return try PaymentRow.whole(read(found), found.row)
   }
 
   package func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault) {

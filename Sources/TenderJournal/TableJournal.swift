@@ -130,6 +130,17 @@ extension TableJournal {
     return key?.open(stored).map(Operation.Preparation.init(stored:))
   }
 
+  /// Returns a payment as it is stored. Its reference and metadata may look like a card number: the operator said
+  /// that they are none, so they are printed.
+  func read(_ found: Stored) throws(Fault) -> Payment {
+    let payment = try found.payment(opened)
+    redactor.exempt(in: .string(payment.reference.text))
+    for operation in payment.operations {
+      if let metadata = operation.content["metadata"] { redactor.exempt(in: metadata) }
+    }
+    return payment
+  }
+
   // MARK: Conditions on other payments
 
   /// Returns why a write is refused, because of other payments; nil if it is not.

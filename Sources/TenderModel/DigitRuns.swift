@@ -1,7 +1,7 @@
 /// Card numbers in a text: groups of digits with only a few separators between them.
 enum DigitRuns {
   /// The number of digits of the shortest card number.
-  private static let least = 14
+  static let least = 14
 
   /// The largest number of separators between two digits of one number.
   private static let widest = 8

@@ -58,15 +58,16 @@ package struct Next: Sendable, Hashable {
   package var confirmed: Next { Next(step, of: place, to: effect, command + " --yes") }
 
   /// The step as a person reads it. `options` are those by which the command finds journal and payment.
-  package func text(_ options: String = "") -> String {
-    "to \(effect): " + (isSameCommand ? command : "tender \(options)\(command)")
+  package func text(_ options: [String] = []) -> String {
+    let words = (["tender", command] + options).joined(separator: " ")
+    return "to \(effect): " + (isSameCommand ? command : words)
   }
 
   /// Returns a hint and the steps behind it as one text; nil without both.
   package static func text(
     _ hint: String?,
     _ steps: [Next],
-    _ options: (Next) -> String = { _ in "" }
+    _ options: (Next) -> [String] = { _ in [] }
   ) -> String? {
     let parts = [hint].compactMap(\.self) + steps.map { $0.text(options($0)) }
     return parts.isEmpty ? nil : parts.joined(separator: "; ")

@@ -1,49 +1,112 @@
 /// Finds secrets in a provider's text by the name before them, and account numbers by their check digits.
 extension Redactor {
-  /// The names before a secret, without `_` and `-`. Any case counts.
-  package static let namesOfSecrets = [
-    "access_token", "refresh_token", "id_token", "resource_token", "client_secret", "api_key",
-    "secret_key", "private_key", "password", "sslpassword", "passphrase", "token", "x_api_key",
-    "authorization",
-    "proxy_authorization", "security_code", "cvv", "cvv2", "cvc", "cvc2",
+  /// A name before a secret, and what is secret behind it.
+  private struct Named {
+    /// Any case counts. For each `_` there can be a dash, a space or nothing.
+    let name: String
+    let letters: [UInt8]
+    /// Whether words can be before it, joined by `_` or `-`, as in `DB_PASSWORD`.
+    let joins: Bool
+    /// Whether such words are before it always. Alone it is a word of messages and results.
+    let isSuffix: Bool
+    /// Whether the rest of the line is secret, as of a header.
+    let isLine: Bool
+    /// The number of digits that are secret without `=` or `:` before them.
+    let digits: ClosedRange<Int>?
+    /// Whether only digits are secret. The word is also one of messages and results.
+    let isNumber: Bool
+
+    init(
+      _ name: String,
+      joins: Bool = false,
+      isSuffix: Bool = false,
+      isLine: Bool = false,
+      digits: ClosedRange<Int>? = nil,
+      isNumber: Bool = false
+    ) {
+      (self.name, letters) = (name, Array(name.utf8))
+      (self.joins, self.isSuffix) = (joins || isSuffix, isSuffix)
+      (self.isLine, self.digits, self.isNumber) = (isLine, digits, isNumber)
+    }
+  }
+
+  private static let table = [
+    Named("access_token", joins: true),
+    Named("refresh_token", joins: true),
+    Named("id_token"),
+    Named("resource_token"),
+    Named("auth_token"),
+    Named("session_token"),
+    Named("token"),
+    Named("client_secret", joins: true),
+    Named("secret_key", joins: true),
+    Named("secret_access_key", joins: true),
+    Named("secret", isSuffix: true),
+    Named("api_key", joins: true),
+    Named("private_key", joins: true),
+    Named("password", joins: true),
+    Named("passwd", joins: true),
+    Named("pwd", joins: true),
+    Named("sslpassword"),
+    Named("pgpassword"),
+    Named("passphrase", joins: true),
+    Named("authorization"),
+    Named("proxy_authorization"),
+    Named("cookie", isLine: true),
+    Named("set_cookie", isLine: true),
+    Named("security_code", digits: 3...4),
+    Named("cvv", digits: 3...4),
+    Named("cvv2", digits: 3...4),
+    Named("cvc", digits: 3...4),
+    Named("cvc2", digits: 3...4),
+    Named("account_number", digits: 6...17, isNumber: true),
   ]
 
-  /// The names by their last letter. Nearly every word before a sign ends with another one, or differs soon.
-  private static let names: [[[UInt8]]] = {
-    var names = [[[UInt8]]](repeating: [], count: 32)
-    for name in namesOfSecrets.map({ $0.utf8.filter { !isDash($0) } }) {
-      names[name.last.map { Int($0 & 31) } ?? 0].append(name)
-    }
-    return names
+  /// The rows by the last letter of their names. Nearly every word before a sign ends with another one, or differs soon.
+  private static let rows: [[Named]] = {
+    var rows = [[Named]](repeating: [], count: 32)
+    for row in table { rows[row.letters.last.map { Int($0 & 31) } ?? 0].append(row) }
+    return rows
   }()
+
+  /// The names that need no other word before them, as the manual lists them.
+  package static let namesOfSecrets = table.filter { !$0.isSuffix }.map(\.name)
+
+  /// The beginnings of keys that say themselves that they are secret.
+  private static let prefixes = [
+    "sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_", "ghp_", "github_pat_",
+  ].map { Array($0.utf8) }
 
   /// Returns whether a member of an object has the name of a secret.
   static func isNameOfSecret(_ name: String) -> Bool {
     let bytes = Array(name.utf8)
-    return isName(bytes.count, in: bytes)
+    return named(bytes.count, in: bytes).map { !$0.isNumber } ?? false
   }
 
-  /// Returns whether the name of a secret ends before a place.
-  private static func isName<Bytes: RandomAccessCollection<UInt8>>(
+  /// Returns the name of a secret that ends before a place; nil without one.
+  private static func named<Bytes: RandomAccessCollection<UInt8>>(
     _ end: Int,
     in bytes: Bytes
-  ) -> Bool where Bytes.Index == Int {
-    guard end > 0 else { return false }
-    return names[Int(bytes[end - 1] & 31)].contains { name in
+  ) -> Named? where Bytes.Index == Int {
+    guard end > 0, isOfName(bytes[end - 1]) else { return nil }
+    return rows[Int(bytes[end - 1] & 31)].first { row in
       var place = end
-      /// Returns the letter or digit before the place, and moves there; nil at the beginning of the word.
-      func before() -> UInt8? {
-        while place > 0 {
+      func skipDashes() { while place > 0, isDash(bytes[place - 1]) { place -= 1 } }
+      for letter in row.letters.reversed() {
+        let before = place
+        skipDashes()
+        if letter == UInt8(ascii: "_") {
+          let isSpace = place == before && place > 1 && bytes[place - 1] == UInt8(ascii: " ")
+          if isSpace { place -= 1 }
+        } else {
+          guard place > 0, bytes[place - 1] | 0x20 == letter else { return false }
           place -= 1
-          guard isOfName(bytes[place]) else { return nil }
-          if !isDash(bytes[place]) { return bytes[place] }
         }
-        return nil
       }
-      for letter in name.reversed() {
-        guard before().map({ $0 | 0x20 }) == letter else { return false }
-      }
-      return before() == nil
+      let begin = place
+      skipDashes()
+      let isAlone = place == 0 || !isOfName(bytes[place - 1])
+      return isAlone ? !row.isSuffix : row.joins && place < begin
     }
   }
 
@@ -55,10 +118,42 @@ extension Redactor {
   static func isNamed<Bytes: RandomAccessCollection<UInt8>>(
     _ place: Int,
     in bytes: Bytes
-  ) -> Bool where Bytes.Index == Int {
+  ) -> Bool where Bytes.Index == Int { name(before: place, in: bytes) != nil }
+
+  private static func name<Bytes: RandomAccessCollection<UInt8>>(
+    before place: Int,
+    in bytes: Bytes
+  ) -> Named? where Bytes.Index == Int {
     var end = place
     while end > 0, place - end < 64, isQuote(bytes[end - 1]) || isGap(bytes[end - 1]) { end -= 1 }
-    return isName(end, in: bytes)
+    return named(end, in: bytes)
+  }
+
+  /// Returns the range of digits after the space at a place that are secret by the name before it; nil without any.
+  static func bareDigits<Bytes: RandomAccessCollection<UInt8>>(
+    after place: Int,
+    in bytes: Bytes
+  ) -> Range<Int>? where Bytes.Index == Int {
+    let start = place + 1
+    guard start < bytes.endIndex, DigitRuns.isDigit(bytes[start]),
+      let digits = named(place, in: bytes)?.digits
+    else { return nil }
+    let end = bytes[start...].firstIndex { !DigitRuns.isDigit($0) } ?? bytes.endIndex
+    let isWhole = end == bytes.endIndex || !isOfName(bytes[end])
+    return isWhole && digits.contains(end - start) ? start..<end : nil
+  }
+
+  /// Returns whether a key's secret part begins after a place.
+  static func endsPrefix<Bytes: RandomAccessCollection<UInt8>>(
+    _ place: Int,
+    in bytes: Bytes
+  ) -> Bool where Bytes.Index == Int {
+    prefixes.contains { prefix in
+      let start = place + 1 - prefix.count
+      return start >= 0 && bytes[place - 1] == prefix[prefix.count - 2]
+        && bytes[start...place].elementsEqual(prefix)
+        && (start == 0 || !isOfName(bytes[start - 1]))
+    }
   }
 
   /// Returns whether the space at a place comes after the word `Bearer`.
@@ -97,8 +192,12 @@ extension Redactor {
       defer { place += 1 }
       let range: Range<Int>
       switch bytes[place] {
-      case UInt8(ascii: ":") where beginsAuthority(place, in: bytes):
-        guard let password = password(in: bytes, from: place + 3) else { continue }
+      case UInt8(ascii: "/") where beginsAuthority(place, in: bytes):
+        let start = bytes[place...].firstIndex { $0 != UInt8(ascii: "/") } ?? bytes.count
+        guard let password = password(in: bytes, from: start) else { continue }
+        range = password
+      case UInt8(ascii: "@"):
+        guard let password = password(in: bytes, before: place) else { continue }
         range = password
       case _ where isAddress: continue
       case UInt8(ascii: "-"):
@@ -106,9 +205,16 @@ extension Redactor {
         let start = place + 5
         range = start..<(bytes.indices[start...].first { isDashes($0, in: bytes) } ?? bytes.count)
       case UInt8(ascii: "="), UInt8(ascii: ":"):
-        guard isNamed(place, in: bytes) else { continue }
-        range = value(in: bytes, from: place + 1)
+        guard let name = name(before: place, in: bytes) else { continue }
+        range = value(of: name, in: bytes, from: place + 1)
+      case UInt8(ascii: "_"):
+        guard endsPrefix(place, in: bytes) else { continue }
+        range = place + 1..<(bytes[(place + 1)...].firstIndex { !isOfToken($0) } ?? bytes.count)
       case UInt8(ascii: " "):
+        if let digits = bareDigits(after: place, in: bytes) {
+          range = digits
+          break
+        }
         guard isBearer(place, in: bytes) else { continue }
         let start = bytes[place...].firstIndex { $0 != UInt8(ascii: " ") } ?? bytes.count
         range = start..<(bytes[start...].firstIndex { !isOfToken($0) } ?? bytes.count)
@@ -116,7 +222,8 @@ extension Redactor {
       }
       guard !range.isEmpty else { continue }
       if !bytes[range].elementsEqual(mark) { found.append(plain.place(of: range)) }
-      place = range.upperBound - 1
+      // The sign of an address is behind its password.
+      place = max(place, range.upperBound - 1)
     }
     return found
   }
@@ -134,30 +241,55 @@ extension Redactor {
       && bytes[(place - 11)...].starts(with: "PRIVATE KEY-----".utf8)
   }
 
-  /// Returns whether the colon at a place begins `://`.
+  /// Returns whether the slash at a place begins `//` with or without a scheme before it, or ends a scheme alone.
   static func beginsAuthority<Bytes: RandomAccessCollection<UInt8>>(
     _ place: Int,
     in bytes: Bytes
   ) -> Bool where Bytes.Index == Int {
-    place + 2 < bytes.endIndex && bytes[place + 1] == UInt8(ascii: "/")
-      && bytes[place + 2] == UInt8(ascii: "/")
+    if place > 0, bytes[place - 1] == UInt8(ascii: "/") { return false }
+    if place > 0, bytes[place - 1] == UInt8(ascii: ":") { return true }
+    return place + 1 < bytes.endIndex && bytes[place + 1] == UInt8(ascii: "/")
+  }
+
+  /// Returns the range of a password before the `@` at a place, in a quoted address without slashes: `'u:p@h'`. Nil
+  /// without one. A word such as `mailto` has an e-mail address behind its colon.
+  static func password<Bytes: RandomAccessCollection<UInt8>>(
+    in bytes: Bytes,
+    before sign: Int
+  ) -> Range<Int>? where Bytes.Index == Int {
+    var start = sign
+    while start > 0, sign - start < 512, !isEndOfAddress(bytes[start - 1]) { start -= 1 }
+    guard start > 0, isQuote(bytes[start - 1]),
+      let colon = bytes[start..<sign].firstIndex(of: UInt8(ascii: ":")), colon > start,
+      colon + 1 < sign, bytes[colon + 1] != UInt8(ascii: "/"),
+      !bytes[start..<colon].lazy.map({ $0 | 0x20 }).elementsEqual("mailto".utf8)
+    else { return nil }
+    return isPort(bytes[(colon + 1)..<sign]) ? nil : colon + 1..<sign
+  }
+
+  /// Returns whether a text behind a colon begins with a port.
+  private static func isPort<Bytes: RandomAccessCollection<UInt8>>(_ text: Bytes) -> Bool {
+    let rest = text.drop(while: DigitRuns.isDigit)
+    return rest.count < text.count && rest.first.map { "/?#".utf8.contains($0) } == true
+  }
+
+  private static func isEndOfAddress(_ byte: UInt8) -> Bool {
+    byte <= 0x20 || isQuote(byte) || "<>\\".utf8.contains(byte)
   }
 
   /// Returns the range of a password between the user and the last `@` of an address, encoded or not; nil if there is
   /// none. A number before a slash is a port.
   private static func password(in bytes: [UInt8], from start: Int) -> Range<Int>? {
     let end = bytes.indices[start...].first { place in
-      bytes[place] <= 0x20 || isQuote(bytes[place]) || "<>\\".utf8.contains(bytes[place])
-        || bytes[place] == UInt8(ascii: ":") && beginsAuthority(place, in: bytes)
+      isEndOfAddress(bytes[place])
+        || bytes[place] == UInt8(ascii: ":") && bytes[place...].starts(with: "://".utf8)
     }
     let address = bytes[start..<(end ?? bytes.count)]
     guard let colon = address.firstIndex(where: { ":/@?#".utf8.contains($0) }),
       address[colon] == UInt8(ascii: ":"), let sign = address.lastIndex(of: UInt8(ascii: "@")),
       colon + 1 < sign
     else { return nil }
-    let rest = address[(colon + 1)..<sign].drop(while: DigitRuns.isDigit)
-    let isPort = rest.startIndex > colon + 1 && rest.first.map { "/?#".utf8.contains($0) } == true
-    return isPort ? nil : colon + 1..<sign
+    return isPort(address[(colon + 1)..<sign]) ? nil : colon + 1..<sign
   }
 
   private static func isAddress(_ bytes: [UInt8]) -> Bool {
@@ -171,9 +303,17 @@ extension Redactor {
 
   /// Returns the range of a value: a quoted text, a list or an object, or up to a space or the next sign. The name of
   /// a way to authenticate is part of the value (RFC 9110, section 11.4).
-  private static func value(in bytes: [UInt8], from place: Int) -> Range<Int> {
+  private static func value(of name: Named, in bytes: [UInt8], from place: Int) -> Range<Int> {
     let start = bytes[place...].firstIndex { !isGap($0) } ?? bytes.count
     guard start < bytes.count else { return start..<start }
+    if name.isNumber {
+      let text = bytes[start...].drop(while: isQuote)
+      let end = text.firstIndex { !DigitRuns.isDigit($0) } ?? bytes.count
+      return text.startIndex..<(end - text.startIndex < 6 ? text.startIndex : end)
+    }
+    if name.isLine, !isQuote(bytes[start]) {
+      return start..<(bytes[start...].firstIndex { $0 < 0x20 || isQuote($0) } ?? bytes.count)
+    }
     if isQuote(bytes[start]) { return start + 1..<endOfQuoted(in: bytes, from: start) }
     if "[{".utf8.contains(bytes[start]), !bytes[start...].starts(with: mark) {
       return start..<endOfBrackets(in: bytes, from: start)

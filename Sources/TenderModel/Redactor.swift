@@ -71,6 +71,18 @@ package final class Redactor: Sendable {
   /// Allows an id that only looks like a card number.
   package func exempt(_ id: String) { known.withLock { _ = $0.exempt.insert(id) } }
 
+  /// Allows the texts and numbers of a value that look like a card number.
+  package func exempt(in value: JSON) {
+    switch value {
+    case .object(let object): for member in object.members { exempt(in: member.value) }
+    case .array(let elements): for element in elements { exempt(in: element) }
+    case .string(let text), .number(let text):
+      if text.utf8.count >= DigitRuns.least, Self.holdsCardNumber(text) { exempt(text) }
+    case .integer(let number): exempt(in: .string(String(number)))
+    case .bool, .null: return
+    }
+  }
+
   /// Returns whether a text contains a learned secret.
   package func holdsSecret(_ text: String) -> Bool {
     let known = known.withLock { $0.secrets }
@@ -124,6 +136,12 @@ package final class Redactor: Sendable {
       return first <= last
         && (first...last).contains { bytes[$0..<$0 + count].elementsEqual(id.utf8) }
     }
+  }
+
+  /// Returns an address, which may be malformed, without its password.
+  package func redact(address: String) -> String {
+    // Within quotes, an address needs no scheme.
+    String(redact("'\(address)'", foreign: true).dropFirst().dropLast())
   }
 
   /// Returns the value with every text redacted, names included.
@@ -207,7 +225,9 @@ extension Redactor {
   }
 
   /// What a byte can end, as far as a search is concerned.
-  private enum Kind { case other, digit, separator, space, dash, token, name, escape }
+  private enum Kind {
+    case other, digit, separator, space, dash, slash, underline, sign, token, name, escape
+  }
 
   private static let kinds: [Kind] = (0...UInt8.max).map { byte in
     switch byte {
@@ -216,6 +236,9 @@ extension Redactor {
     case UInt8(ascii: "="), UInt8(ascii: ":"): .name
     case UInt8(ascii: "-"): .dash
     case UInt8(ascii: " "): .space
+    case UInt8(ascii: "/"): .slash
+    case UInt8(ascii: "_"): .underline
+    case UInt8(ascii: "@"): .sign
     default: DigitRuns.isDigit(byte) ? .digit : DigitRuns.isSeparator(byte) ? .separator : .other
     }
   }
@@ -239,7 +262,17 @@ extension Redactor {
         if digits.reaches(byte), unsafe DigitRuns.mayHold(bytes, around: index) { return false }
         if foreign, unsafe beginsAccount(index - 2, in: bytes) { return false }
       case .space:
-        if foreign, unsafe isBearer(index, in: bytes) { return false }
+        guard foreign else { continue }
+        if unsafe isBearer(index, in: bytes) || bareDigits(after: index, in: bytes) != nil {
+          return false
+        }
+      case .slash:
+        if foreign, unsafe beginsAuthority(index, in: bytes) { return false }
+      case .underline:
+        if foreign, unsafe endsPrefix(index, in: bytes) { return false }
+      case .sign:
+        digits = DigitRuns.Count()
+        if foreign, unsafe password(in: bytes, before: index) != nil { return false }
       case .dash:
         if foreign, unsafe isKey(index, in: bytes) { return false }
       case .token:
@@ -248,7 +281,7 @@ extension Redactor {
       case .name:
         digits = DigitRuns.Count()
         guard foreign else { continue }
-        if unsafe isNamed(index, in: bytes) || beginsAuthority(index, in: bytes) { return false }
+        if unsafe isNamed(index, in: bytes) { return false }
       case .escape: return false
       }
     }

@@ -150,16 +150,36 @@ struct FlowRunner {
 
   private func submit(_ submission: Submission, _ resource: Resource) throws(Fault) -> Resource {
     if submission.isEffecting { try progress.willSend(isConsent: true) }
-    let next = try post(
-      "/authorization-flow/actions/\(submission.action)",
-      submission.body,
-      resource,
-      permits: submission.isEffecting ? progress : nil
-    )
+    var next: Resource
+    do throws(Fault) {
+      next = try post(
+        "/authorization-flow/actions/\(submission.action)",
+        submission.body,
+        resource,
+        permits: submission.isEffecting ? progress : nil
+      )
+    } catch {
+      guard submission.isEffecting, error.isProven else { throw error }
+      next = try seen(resource, after: error)
+    }
     if submission.isEffecting {
       try progress.remember(next.outcome, note: "\(submission.action) given")
     }
     return next
+  }
+
+  /// Returns the resource after a consent or form that was refused, if a look shows that the flow went on all the
+  /// same.
+  ///
+  /// Throws the refusal if the look still shows the step. Without a look, the bank may have the consent.
+  private func seen(_ resource: Resource, after refusal: Fault) throws(Fault) -> Resource {
+    progress.hands = .banks
+    let seen = try look(resource.kind, resource.id)
+    guard seen.hasMoved(from: resource) else {
+      progress.hands = .own
+      throw refusal
+    }
+    return seen
   }
 
   private func post(

@@ -66,6 +66,53 @@ import Testing
     #expect(try world.engine().pay(order(world)).replayed == true)
   }
 
+  /// Answers that name an earlier last day for a barcode, as a server in another time zone would.
+  private struct LastDay: HTTPExchange {
+    let inner: any HTTPExchange
+
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      var response = try inner.send(request, permit, by: deadline)
+      let text = String(decoding: response.body, as: UTF8.self)
+      let early = text.replacing(
+        /"expiration_date":"[0-9-]+/,
+        with: #""expiration_date":"2020-01-01"#
+      )
+      response.body = Array(early.utf8)
+      return response
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `money on an earlier barcode is a charge beside the payment`(_ isLost: Bool) throws {
+    let world = try World()
+    let fault = isLost ? "barcode:close-after" : nil
+    _ = try world.engine(fault: fault, scenario: "barcode:paid").pay(order(world))
+    if !isLost {
+      let engine = try world.engine(exchange: { LastDay(inner: $0) })
+      let over = try engine.lookUp("A", known: world.latest())
+      #expect(over.status == .expired)
+    }
+    let made = try world.engine().pay(order(world), newAttempt: !isLost)
+    #expect(made.status == .requiresAction)
+    world.clock.advance(6000)
+    for _ in 0..<2 {
+      _ = try world.engine().lookUp("A", known: world.latest())
+      let state = try #require(try world.latest()?.state)
+      #expect(state.surplus == 1050)
+      #expect(state.status == .requiresAction)
+    }
+    let surplus = try #require(try world.latest()?.surplus?.id)
+    let back = try world.engine()
+      .refund(world.latest(), handle: surplus, .test(300, "USD", name: nil), idempotencyKey: nil)
+    #expect(back.operation?.kind == .refund)
+    #expect(try world.books().refunded == 300)
+    #expect(try world.latest()?.state.surplus == 750)
+  }
+
   @Test func `a barcode by its id alone`() throws {
     let world = try World()
     let made = try world.engine(scenario: "barcode:paid").pay(order(world))

@@ -306,6 +306,67 @@ import Testing
     )
   }
 
+  /// The whole can be voided beside a part that never arrived. Nothing tells that from the part alone, so a person
+  /// does, by the command of the hint.
+  @Test func `a whole void beside an unknown part ends by hand`() throws {
+    let world = try World()
+    let first = try #require(try paid(world, byBank: true).state.id)
+    _ = try? world.engine(exchange: { Blind(Loser($0, .before)) }).refund(world.latest(), 400)
+    #expect(try world.latest()?.state.isUnknown == true)
+    try world.giveBack(1000, of: first)
+    for finish in [false, true] {
+      let known = try #require(try world.latest())
+      let fault = #expect(throws: Fault.self) {
+        _ = try world.engine().resume(known, finish: finish, resend: finish)
+      }
+      #expect(fault?.exitStatus == 9)
+    }
+    let fault = #expect(throws: Fault.self) { try world.engine().refund(world.latest(), 400) }
+    #expect(fault?.exitStatus == 9)
+    #expect(
+      fault?.advice
+        == "look for it at the provider; to record how it ended: tender journal resolve A --as STATUS "
+        + "--reason TEXT"
+    )
+    _ = try world.journal.resolve(
+      try #require(try world.latest()),
+      operation: nil,
+      as: .failed,
+      reason: "in the portal",
+      lateWindow: 0,
+      isWatched: true,
+      world.clock,
+      NeverInterrupted()
+    )
+    #expect(try world.engine().lookUp("A", known: world.latest()).status == .cancelled)
+    let state = try #require(try world.latest()?.state)
+    #expect(state.captured == 1000 && state.leftToRefund == 0)
+    #expect(try world.latest()?.reversals.last?.effectiveAmount == 1000)
+  }
+
+  /// A refund in the portal forbids that a lost one is sent again. The hint leads to a command that works.
+  @Test func `a lost refund beside one in the portal ends by hand`() throws {
+    let world = try World()
+    let first = try #require(try paid(world).state.id)
+    _ = try? world.engine(exchange: { Blind(Loser($0, .before)) }).refund(world.latest(), 400)
+    try world.giveBack(300, of: first)
+    world.clock.advance(PayTheoryProvider.traits.lateWindow)
+    let known = try #require(try world.latest())
+    let fault = #expect(throws: Fault.self) {
+      _ = try world.engine().resume(known, finish: true, resend: true)
+    }
+    #expect(fault?.exitStatus == 9)
+    #expect(
+      fault?.message.contains("3.00 USD of 'A' was refunded") == true,
+      "\(fault?.message ?? "")"
+    )
+    #expect(
+      fault?.advice?.contains("tender journal resolve A --as") == true,
+      "\(fault?.advice ?? "")"
+    )
+    #expect(try world.books().refunded == 300)
+  }
+
   /// The replacement is recognized by its amount and parent.
   @Test(arguments: [nil, 200] as [Int?])
   func `a second void whose answer is lost is found out`(_ second: Int?) throws {

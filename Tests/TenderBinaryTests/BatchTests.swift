@@ -312,7 +312,7 @@ import FoundationXML
     ]
     let result = try binary.run("batch", try write(lines, binary), "--json", "--ordered")
     #expect(
-      result.records.dropLast().map { $0.text("reference") } == ["A", nil, nil, "C", nil, "D"]
+      result.records.dropLast().map { $0.text("reference") } == ["A", nil, nil, "C", "7", "D"]
     )
     #expect(!result.output.contains("4111111111111111"))
   }

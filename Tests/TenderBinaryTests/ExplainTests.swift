@@ -108,6 +108,26 @@ import Testing
     #expect(pages.contains { $0.text("tell_payer") != nil } == tells)
   }
 
+  @Test(arguments: [("YEN", "JPY"), ("euro", "EUR"), ("£", "GBP"), ("rmb", "CNY"), ("USS", "USD")])
+  func `names the currency that is meant`(_ typed: String, _ code: String) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let words = ["transact", "--amount", "5", "--test-card", "visa", "--currency", typed, "--json"]
+    let hint = try binary.run(words).errorRecord["error"]?["hint"]?.text
+    #expect(hint == "did you mean \(code)?")
+  }
+
+  /// The page of a word would be read as the end of the payment.
+  @Test func `a payment with the name of a word is explained alone`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pay = ["transact", "--amount", "5", "--test-card", "visa", "--reference", "51", "--json"]
+    #expect(try binary.run(pay).status == 0)
+    let explained = try binary.run("explain", "51", "--json")
+    #expect(explained.records.map { $0.text("record") } == ["journal_entry"], "\(explained.output)")
+    #expect(explained.errors.contains("'51' is also a word of a record"))
+  }
+
   @Test func `keeps to the provider that is named`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -142,5 +142,12 @@ import Testing
     #expect(result.records.map { $0.text("reference") } == ["B-1"])
     #expect(result.record["result"]?["status"]?.text == "settled")
     #expect(result.errors.contains("truelayer has no search"))
+    // A search that asked the provider does not propose to ask it.
+    for provider in ["truelayer", "paytheory"] {
+      let none = try binary.run("find", "--online", "--provider", provider, "NONE", "--json")
+      let hint = none.errorRecord["error"]?["hint"]?.text ?? ""
+      #expect(none.status == 5 && hint.contains(" may have it"), "\(none.errors)")
+      #expect(!hint.contains("--online"), "\(hint)")
+    }
   }
 }

@@ -105,6 +105,23 @@ struct FleetTests {
     #expect(try keyless[0].run("cancel", "K2", "--json").status == 0)
   }
 
+  /// A byte order mark is a part of the key, as it was for the versions before.
+  @Test func `takes a key file byte by byte`() throws {
+    let fleet = try Fleet()
+    let key = fleet.shop.server.home.appending(path: "marked.key")
+    try Data([0xef, 0xbb, 0xbf] + [UInt8](repeating: 9, count: 32)).write(to: key)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key.path)
+    let marked = fleet.machines.map { machine in
+      var machine = machine
+      machine.variables["TENDER_JOURNAL_KEY_FILE"] = key.path
+      return machine
+    }
+    #expect(try marked[0].run(Self.pay("K1", "--confirmation")).status == 0)
+    let refused = try fleet.machines[1].run("confirm", "K1", "--json")
+    #expect(refused.errorRecord["error"]?["code"] == "journal_key", "\(refused)")
+    #expect(try marked[1].run("confirm", "K1", "--json").status == 0)
+  }
+
   /// Two runners have the same file. One is killed and started again. Each line is charged once.
   @Test func `charges each line once where two runners share a file`() throws {
     let fleet = try Fleet(timeout: 2)

@@ -29,8 +29,8 @@ import Testing
       #expect(look.record["status"] == "succeeded")
       #expect(
         look.errorRecord.text("text")
-          == "this journal does not have 'A'; to record it here: tender --provider paytheory transact "
-          + "--payment-id \(id) --reference A",
+          == "this journal does not have 'A'; to record it here: tender transact "
+          + "--payment-id \(id) --reference A --provider paytheory",
         "\(look.errors)"
       )
       let refund = try other.run(line: "refund \(handle) --amount 1")

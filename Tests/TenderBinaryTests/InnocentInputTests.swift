@@ -73,6 +73,115 @@ import Testing
     #expect(try binary.run(Self.pay + ["--reference", "X", "--id", other]).status == 2)
   }
 
+  /// What was allowed is stored, so each command prints it.
+  @Test func `prints an id that was said to be one everywhere`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let (id, note) = ("405-\(Self.card)", "5555555555554444")
+    let pay =
+      Self.pay + ["--reference", id, "--id", id, "--metadata", "order=\(note)", "--id", note]
+    #expect(try binary.run(pay).record.text("reference") == id)
+    for line in [
+      "find", "find --duplicates=1h", "journal list", "journal show --id \(id)",
+      "payment-status --id \(id)",
+      "refund --id \(id) --amount 1", "refund --id \(id) --amount 2", "explain \(id) --id \(id)",
+      "cancel --id \(id)",
+    ] {
+      for form in ["jsonl", "table"] {
+        let result = try binary.run(
+          line.split(separator: " ").map(String.init) + ["--output", form]
+        )
+        let shown = result.output + result.errors
+        #expect(!shown.contains("[redacted]"), "\(line): \(shown)")
+        if !line.contains("duplicates") { #expect(shown.contains(id), "\(line): \(shown)") }
+      }
+    }
+    #expect(
+      try binary.run("find", "--json").record["result"]?["body"]?["metadata"]?["order"]?.text
+        == note
+    )
+    // A number that nobody allowed stays hidden.
+    let other = "4000056655665556"
+    let refused = try binary.run(line: "find", ["--customer", other])
+    #expect(!(refused.output + refused.errors).contains(other))
+  }
+
+  /// One escape, for values in arguments, files, lines and tables.
+  @Test func `one escape works for every way of input`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let (one, other) = (Self.card, "5555555555554444")
+    let file = binary.home.appending(path: "m.json")
+    try Data(#"{"a":"\#(one)","b":[\#(other)]}"#.utf8).write(to: file)
+    let pay = Self.pay + ["--reference", "F", "--metadata-file", file.path]
+    #expect(try binary.run(pay).errorRecord["error"]?["code"] == "card_number_in_metadata")
+    #expect(try binary.run(pay + ["--id", one, "--id", other]).status == 0)
+    let line =
+      #"{"command":"transact","reference":"N","amount":"5","test_card":"visa","metadata":{"a":"\#(one)"}}"#
+    func run(_ text: String, _ words: String...) throws -> Binary.Result {
+      try binary.run(["batch", try Self.write([text], binary), "--json"] + words)
+    }
+    #expect(try run(line).status == 14)
+    #expect(try run(line, "--id", one).status == 0)
+    let both = line.replacing("\"N\"", with: "\"\(other)\"").replacing(
+      "{\"command",
+      with: "{\"id\":[\"\(one)\",\"\(other)\"],\"command"
+    )
+    #expect(try run(both).records.first?.text("reference") == other)
+    let head = "amount,test_card,metadata.a"
+    for (table, words) in [
+      ("reference,id,id,\(head)\n\(one)1,\(one)1,\(other),5,visa,\(other)", []),
+      ("Order,\(head)\n4000056655665556,5,visa,x", ["--map", "reference=Order,id=Order"]),
+      ("reference,\(head)\n378282246310005,5,visa,x", ["--map", "id=reference"]),
+    ] as [(String, [String])] {
+      let result = try binary.run(
+        ["batch", "--csv", try Self.write([table], binary), "--json"] + words
+      )
+      #expect(result.status == 0, "\(result.output) \(result.errors)")
+      #expect(!result.output.contains("[redacted]"), "\(result.output)")
+    }
+  }
+
+  /// Databases write order numbers as numbers.
+  @Test func `takes a whole number as a reference, and refuses another one by name`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    func line(_ command: String, _ reference: String) -> String {
+      let pay = command == "transact" ? #","amount":"5","test_card":"visa""# : ""
+      return #"{"command":"\#(command)","reference":\#(reference)\#(pay)}"#
+    }
+    let lines = [
+      line("transact", "1042"), line("transact", "\"1042\""), line("payment-status", "1042"),
+      line("transact", "9223372036854775807"), line("transact", "1042.5"),
+    ]
+    let result = try binary.run("batch", Self.write(lines, binary), "--ordered", "--json")
+    let records = result.records.dropLast()
+    #expect(records.prefix(3).map { $0.text("reference") } == ["1042", "1042", "1042"])
+    #expect(records.dropFirst().first?["replayed"] == true)
+    #expect(records.dropFirst(3).first?.text("reference") == "9223372036854775807")
+    let hint = records.last?["error"]?["hint"]?.text
+    #expect(hint == #"write it as text: {"reference":"1042.5"}"#, "\(result.output)")
+  }
+
+  @Test func `finds a customer as a page has them, and a world's books in each form`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let payer = ["--payor", "email=ada@example.com", "--payor", "first_name=Ada"]
+    #expect(try binary.run(Self.pay + ["--reference", "Caf\u{e9}"] + payer).status == 0)
+    for customer in [
+      " ada@example.com ", "mailto:ada@example.com", "MAILTO:ada@example.com?subject=x",
+      "\tAda\u{a0}",
+    ] {
+      #expect(
+        try binary.run("find", "--customer", customer, "--json").records.count == 1,
+        "\(customer)"
+      )
+    }
+    for name in ["Caf\u{e9}", "Cafe\u{301}"] {
+      #expect(try binary.run("simulator", "show", name, "--json").status == 0)
+    }
+  }
+
   @Test func `finds amounts in their currencies, whole addresses and each form of a reference`()
     throws
   {
@@ -156,6 +265,9 @@ import Testing
       "postgres://u:hunter-2@h:x/db",
       "postgres://u:hunt/er-2@127.0.0.1:1/db", "postgresql://u@127.0.0.1:1/db?sslpassword=hunter-2",
       "password='hunter-2' host=h", "redis://:hunter-2@h", "postgres://u:hunter-2@h@127.0.0.1:1/db",
+      "Server=h;Uid=u;Pwd=hunter-2;", "//u:hunter-2@h/db", "u:hunter-2@h/db",
+      "postgres:/u:hunter-2@h/db",
+      "PGPASSWORD=hunter-2 host=h",
     ] {
       binary.variables["TENDER_JOURNAL"] = address
       for line in ["journal list", "config show", "doctor", "payment-status A"] {

@@ -174,11 +174,11 @@ import Testing
     #expect(paid.status == 0, "\(paid.errors)")
     let wait = ["payment-status", "--id=-x", "--wait", "--provider", "toro"]
     let held = try binary.run(wait + place).record["error"]?["hint"]?.text ?? ""
-    let start = "tender --state-dir='\(folder)'"
+    let end = "--state-dir='\(folder)'"
     #expect(
       held
-        == "--amount captures a part; to charge the 9.00 GBP: \(start) confirm --id='-x'; "
-        + "to release the 9.00 GBP: \(start) cancel --id='-x'"
+        == "--amount captures a part; to charge the 9.00 GBP: tender confirm --id='-x' \(end); "
+        + "to release the 9.00 GBP: tender cancel --id='-x' \(end)"
     )
   }
 
@@ -205,10 +205,11 @@ import Testing
     let text = #"{"schema":1,"profiles":{"desk":{"provider":"paytheory","mode":"read-only"}}}"#
     try Data(text.utf8).write(to: config)
     let found = try run(binary, "find A --config \(config.path) --profile desk")
-    let start = "tender --config=\(config.path) "
+    let end = "--config=\(config.path)"
     #expect(
       found.record.text("next")
-        == "to charge the 9.00 USD: \(start)confirm A; to release the 9.00 USD: \(start)cancel A; "
+        == "to charge the 9.00 USD: tender confirm A \(end); to release the 9.00 USD: tender cancel A "
+        + "\(end); "
         + "this needs a profile that is not read-only"
     )
   }

@@ -140,6 +140,18 @@ import Testing
     #expect(try LedgerAudit.charges(path: shop.books, reference: "A") == 1)
   }
 
+  @Test func `a dry run by a token names the amount`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let stored = try binary.run(line: "tokenize --test-card visa --reference T").record
+    let token = try #require(stored.text("id"))
+    for hold in [[], ["--hold"]] {
+      let words = ["--token", token, "--amount", "12.50", "--reference", "A", "--dry-run"]
+      let request = try binary.run(line: "transact", words + hold).record["request"]
+      #expect(request?["amount"] == 1250 && request?["currency"] == "USD", "\(hold)")
+    }
+  }
+
   @Test func `a barcode is paid or expires`() throws {
     let path = shop.binary.home.appending(path: "cash.json").path
     let cash = #"{"type":"cash","name":"Ada","contact":"ada@example.com"}"#

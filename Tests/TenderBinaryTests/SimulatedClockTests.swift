@@ -47,6 +47,20 @@ import Testing
     return binary
   }
 
+  @Test func `a payment is resolved at the time of its world`() throws {
+    let binary = try Self.home()
+    defer { binary.remove() }
+    #expect(try binary.run(line: Self.bank + " --sim-fault create:reset-after").status == 9)
+    #expect(try binary.run(line: "simulator advance 30d").status == 0)
+    let words = ["--as", "failed", "--reason", "seen", "--yes"]
+    let resolved = try binary.run(line: "journal resolve R", words)
+    #expect(resolved.status == 0, "\(resolved.errors)")
+    let history = resolved.record["history"]?.array ?? []
+    let times = history.compactMap { line in line["at"]?.text.flatMap { Timestamp.read($0) } }
+    let (first, last) = (try #require(times.first), try #require(times.last))
+    #expect(last - first >= 30 * 86_400_000, "\(resolved.output)")
+  }
+
   @Test(arguments: rows.indices)
   func `time that is advanced has passed for the providers and for tender`(_ index: Int) throws {
     let row = Self.rows[index]

@@ -255,6 +255,8 @@ import Testing
     try Data("reference,amount,test_card\nD,1050,visa\n".utf8).write(to: table)
     let result = try binary.run("batch", "--csv", table.path, "--json")
     #expect(result.records.first?["error"]?["code"] == "amount_not_confirmed")
+    let hint = result.records.first?["error"]?["hint"]?.text
+    #expect(hint?.contains("by itself at a terminal") == true, "\(result.output)")
   }
 
   @Test(.enabled(if: Judge.has("pty"), "python3 is not installed"))

@@ -138,6 +138,7 @@ import Testing
       status: 2,
       code: "bad_currency"
     ),
+    Case(line: "transact --amount 5 --currency YEN", status: 2, code: "bad_currency"),
     Case(line: "transact --amount 5 --test-card visa --token x", status: 2, code: "bad_options"),
     Case(line: "transact --amount 5 --no-input", status: 17, code: "no_instrument"),
     Case(line: "transact --amount 5", status: 17, code: "no_instrument"),
@@ -191,7 +192,7 @@ import Testing
       status: 2,
       code: "bad_operand"
     ),
-    Case(line: "mandate-status M", status: 5, code: "payment_not_found"),
+    Case(line: "mandate-status M", status: 5, code: "mandate_not_found"),
     Case(line: "mandate-status M --provider paytheory", status: 15, code: "mandates_unsupported"),
     Case(line: "explain nonsense", status: 5, code: "code_not_found"),
     Case(line: "journal prune", status: 2, code: "missing_option"),

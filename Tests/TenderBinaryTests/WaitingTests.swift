@@ -335,7 +335,7 @@ private import Glibc
     #expect(try binary.run(pay.split(separator: " ").map(String.init)).status == 0)
     let seen = try binary.run(command, "--provider", "truelayer", id, "-o", "table")
     let what = command == "mandate-status" ? "mandate" : "33.00 GBP"
-    let next = "tender --provider truelayer --env simulator \(command) \(id) --wait"
+    let next = "tender \(command) \(id) --wait --provider truelayer --env simulator"
     #expect(seen.output.hasPrefix("\(what) waiting for the payer"), "\(seen.output)")
     // It is the step of the headline, or that of the note before it.
     #expect((seen.output + seen.errors).contains("to wait for its end: \(next)\n"))

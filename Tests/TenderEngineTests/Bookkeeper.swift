@@ -353,6 +353,7 @@ extension Bookkeeper.Account {
       amount: captured,
       result: [:]
     )
+    outcome.isVoided = isVoided
     outcome.refundedAmount = isVoided ? nil : refunded
     outcome.dispute = dispute
     return outcome

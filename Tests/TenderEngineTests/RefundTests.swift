@@ -232,7 +232,7 @@ import Testing
     #expect(try till.cancel() == "9 outcome_unknown")
     #expect(till.provider.heard() == ["look refund 1 300"])
     till.provider.finds(.done(2, 300))
-    #expect(try till.cancel() == "6 nothing_to_cancel")
+    #expect(try till.cancel() == "6 refund_not_stopped")
     #expect(till.provider.heard() == ["look refund 1 300"])
   }
 

@@ -73,6 +73,37 @@ import Testing
     }
   }
 
+  /// Where a cancel cannot give money back, it is too late, or a refund is on its way: in the same words. A provider that
+  /// cannot be asked offers no look.
+  @Test(arguments: [true, false]) func `says the same at each provider`(_ canLookUp: Bool) throws {
+    func traits(_ kinds: [TenderEngine.Operation.Kind]) -> Traits {
+      Traits(kinds: kinds) { traits in
+        (traits.takesKeys, traits.cancelsCaptured, traits.canLookUp) = (true, false, canLookUp)
+      }
+    }
+    for amount in [300, 1000] {
+      let till = try RefundTests.paid(traits(Traits.allKinds))
+      _ = try till.refund(amount)
+      let found = try till.payment()
+      let fault = #expect(throws: Fault.self) { try till.engine.cancel(found, handle: "A") }
+      #expect(fault?.code == "refund_not_stopped")
+      let next =
+        amount == 300
+        ? "to refund the remaining 7.00 USD: tender refund A --rest"
+        : "to see it: tender journal show A"
+      #expect(fault?.advice == next)
+    }
+    let till = try RefundTests.paid(traits([.charge, .void]))
+    let found = try till.payment()
+    let fault = #expect(throws: Fault.self) { try till.engine.cancel(found, handle: "A") }
+    #expect(fault?.code == "nothing_to_cancel")
+    #expect(
+      fault?.advice
+        == (canLookUp
+          ? "to look only: tender payment-status A" : "to see it: tender journal show A")
+    )
+  }
+
   @Test func `a cancel with an amount and a name stays`() throws {
     let till = try RefundTests.paid()
     _ = try till.refund(300, name: "r1")
@@ -175,6 +206,33 @@ import Testing
       _ = try held.transact(hold: true)
       #expect(try run(.cancel(), held, most: 0) == "cancelled")
     }
+  }
+
+  /// The id of a surplus charge moves as much as that of a payment.
+  @Test(arguments: [999, 1000]) func `a refund of a surplus charge is limited too`(
+    _ limit: Int
+  ) throws {
+    let till = Till(Scripted(.scripted, .answer(.declined)))
+    _ = try till.transact()
+    till.provider.shows(ElsewhereTests.seen(0))
+    _ = try till.status()
+    #expect(try till.payment()?.state.surplus == 1000)
+    let dollars = try #require(Currency(code: "USD"))
+    till.provider.shows(ElsewhereTests.seen(0))
+    _ = till.provider.heard()
+    let order = try till.engine.checked(
+      .refund(RefundRequest()),
+      on: try till.payment(),
+      handle: "id-1",
+      Engine.Options(newAttempt: false, maxAmounts: [dollars: limit])
+    )
+    if limit == 999 {
+      let fault = #expect(throws: Fault.self) { _ = try till.engine.execute(order) }
+      #expect(fault?.code == "amount_not_confirmed")
+    } else {
+      _ = try till.engine.execute(order)
+    }
+    #expect(till.provider.heard().contains { $0.hasPrefix("send") } == (limit == 1000))
   }
 
   @Test func `a lost charge is finished without a question`() throws {

@@ -2,6 +2,7 @@ import Foundation
 import TenderEngine
 import TenderJournal
 import TenderModel
+import TenderSystem
 import TenderTestSupport
 import Testing
 
@@ -227,6 +228,22 @@ import Testing
     let total = try #require(try journal.totals(PaymentFilter(), by: []).first)
     #expect(total.charged == 3 * 1050 && total.refunded == 1050)
     #expect(try journal.summed(PaymentFilter(), by: []) == [total])
+  }
+
+  /// Rows of earlier versions can have no returned amount.
+  @Test func `totals count a row without a returned amount`() throws {
+    let journal = try journal(.sqlite)
+    var paid = payment("A")
+    paid.charge.state = .succeeded
+    paid.charge.result[Operation.dispute] = "LOST"
+    var seen = Observation(.lookup, at: clock.now, operation: 1, state: .succeeded)
+    seen.providerStatus = "SUCCEEDED"
+    paid.add(seen)
+    _ = try journal.open(paid)
+    let database = try Database(path: state.appending(path: "journal.db").path)
+    try database.execute("UPDATE payment SET returned = NULL")
+    let total = try #require(try journal.totals(PaymentFilter(), by: []).first)
+    #expect(total.charged == 1050 && total.refunded == 1050)
   }
 
   /// A card refund with a separate reference is also an operation of the original payment. It counts once.

@@ -89,6 +89,46 @@ extension SharedJournalTests {
     )
   }
 
+  /// A refund is written between the search of prune and its deletion, which waits for the row.
+  @Test func `a payment that changes while it is pruned stays`() throws {
+    let journal = try journal(0)
+    do {
+      let held = try lock(journal)
+      var paid = try sent(journal)
+      try paid.end(1, .succeeded, at: clock)
+      try journal.update(&paid, 1, note: "outcome", .last)
+      withExtendedLifetime(held) {}
+      try end()
+    }
+    let done = DispatchSemaphore(value: 0)
+    Thread { [database] in
+      defer { done.signal() }
+      _ = try? PostgresCluster.shared().sql(
+        """
+        UPDATE tender.payment SET updated = updated + 1000000000;
+        SET application_name = 'changing';
+        DO $$ BEGIN
+          WHILE NOT EXISTS (
+            SELECT 1 FROM pg_stat_activity
+            WHERE wait_event_type = 'Lock' AND query LIKE '%DELETE FROM tender.payment%'
+              AND datname = current_database()
+          ) LOOP PERFORM pg_sleep(0.01); PERFORM pg_stat_clear_snapshot(); END LOOP;
+        END $$
+        """,
+        in: database
+      )
+    }
+    .start()
+    let isChanging = """
+      SELECT count(*) FROM pg_stat_activity
+      WHERE application_name = 'changing' AND datname = current_database()
+      """
+    while try sql(isChanging) != "1\n" {}
+    #expect(try journal.prune(before: clock.now + 1, PaymentFilter()) == 0)
+    done.wait()
+    #expect(try sql("SELECT count(*) FROM tender.payment") == "1\n")
+  }
+
   /// A deleted payment is not reported as lost.
   @Test func `does not miss what was pruned`() throws {
     do {

@@ -77,6 +77,12 @@ import Testing
       let files: [[UInt8]] = [utf8, mark + utf8, [0xff, 0xfe] + little, [0xfe, 0xff] + big]
       for file in files {
         #expect(InputText.decoded(file) == utf8)
+        // A text without a mark is not copied, so that its caller wipes all there is of it.
+        let shared = InputText.decoded(utf8)
+        let places = [shared, utf8].map { bytes in
+          unsafe bytes.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
+        }
+        #expect(places[0] == places[1])
         var (input, read) = (InputText(), [UInt8]())
         for byte in file { read += input.take([byte]) }
         read += input.end()

@@ -81,6 +81,48 @@ import TrueLayer
     #expect(report.fault == nil)
   }
 
+  /// What a look shows after a form was refused.
+  enum Sight: CaseIterable {
+    case paid, unchanged, refused
+
+    var steps: [StubHTTP.Step] {
+      switch self {
+      case .paid: [.init("GET", path, 200, WireTests.whole("settled"))]
+      case .unchanged: [.init("GET", path, 200, form)]
+      case .refused: [.init("GET", path, 403, #"{"title":"Forbidden"}"#)]
+      }
+    }
+  }
+
+  @Test(arguments: [(400, "invalid-parameters"), (403, "forbidden")], Sight.allCases)
+  func `a refused form counts once a look still shows it`(
+    _ refusal: (status: Int, type: String),
+    _ sight: Sight
+  ) throws {
+    let problem =
+      #"{"type":"https://docs.truelayer.com/docs/error-types#\#(refusal.type)","title":"No"}"#
+    let form = Self.path + "/authorization-flow/actions/form"
+    let stub = StubHTTP(
+      [.init("GET", Self.path, 200, Self.form), .init("POST", form, refusal.status, problem)]
+        + sight.steps
+    )
+    let world = try World(form: ["otp": "123456"])
+    let engine = world.engine(over: stub) { _, configuration in
+      configuration.resourceToken = SharedSecret("resource-token")
+    }
+    let order = try world.existing(WireTests.id)
+    guard sight != .paid else {
+      #expect(try engine.pay(order).status == .succeeded)
+      return #expect(stub.left == 0)
+    }
+    let fault = #expect(throws: Fault.self) { try engine.pay(order) }
+    #expect(stub.left == 0)
+    #expect(fault?.exitStatus == (sight == .refused ? 9 : refusal.status == 400 ? 7 : 4))
+    let left = try #require(try world.latest(WireTests.id))
+    #expect(left.state.isFinal == false)
+    #expect(left.state.isUnknown == (sight == .refused))
+  }
+
   @Test func `an unknown payment that still waits for its payer waits again after a look`() throws {
     let stub = StubHTTP([
       .init("GET", Self.path, 200, Self.form),

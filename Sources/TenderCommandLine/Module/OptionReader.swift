@@ -21,7 +21,8 @@ package struct OptionReader {
       throw .usage(
         "bad_currency",
         "--currency \(code.quotedForMessage) is no ISO 4217 code",
-        Suggestion.hint(for: code.uppercased(), among: Currency.codes, else: "such as USD")
+        Synonyms.currency(for: code).map { "did you mean \($0)?" }
+          ?? Suggestion.hint(for: code.uppercased(), among: Currency.codes, else: "such as USD")
       )
     }
     return currency
@@ -175,7 +176,8 @@ package struct OptionReader {
       throw .usage(
         "card_number_in_metadata",
         "the metadata holds something that looks like a card number",
-        "leave it out: metadata is stored and shown; for an id that only looks like one, add --id"
+        "leave it out: metadata is stored and shown; for an id that only looks like one, add "
+          + "--id with the same value"
       )
     }
   }

@@ -39,6 +39,10 @@ extension Action {
     command each row is a transact. Results and errors have the number of the row as their line; the
     header is row 1. A CSV file has no instruments.
 
+    A value that looks like a card number is refused. A member or column id with the same value says
+    that it is none. --id VALUE says so for every line. id may be a list, or several columns. --map
+    id=COLUMN says so of a column that is also something else.
+
     With --jobs many lines run at once. Lines that wait for the disk share one sync.
 
     Several runners may share a file. With --shard 3/10 each takes a share of the lines, by their

@@ -22,6 +22,8 @@ package struct BatchVocabulary: Sendable {
   /// The names of all options of a command, and the options that a line may have.
   private let names: [String: Set<String>]
   private let options: [String: [Option]]
+  /// The values that only look like card numbers, for every line.
+  fileprivate let ids: [String]
   /// The batch's options, which are defaults of each line.
   fileprivate let defaults: [(option: Option, value: String)]
   /// The options of every line: output as records, and no questions.
@@ -29,6 +31,7 @@ package struct BatchVocabulary: Sendable {
 
   /// Creates a vocabulary. With `isLiveAllowed`, the batch was allowed to move real money.
   package init(_ invocation: Invocation, _ catalogue: Catalogue, isLiveAllowed: Bool) {
+    ids = invocation.exemptIDs
     let allowed = catalogue.commands.filter { !$0.work.isLocal }
     commands = allowed.map(\.name)
     known = Dictionary(uniqueKeysWithValues: allowed.map { ($0.name, $0) })
@@ -92,7 +95,9 @@ package struct BatchVocabulary: Sendable {
 /// One checked line of a batch: a command with its options, and its reference.
 package struct BatchLine: Sendable {
   /// The reference in a text that is not a valid line of a batch.
-  static func name(in text: String) -> String? { JSONReader.read(text)?.object?.text("reference") }
+  static func name(in text: String) -> String? {
+    JSONReader.read(text)?.object?.namedByText.text("reference")
+  }
 
   /// The command, or the fault that a command line would have, too.
   let invocation: Result<Invocation, Fault>
@@ -156,6 +161,12 @@ package struct BatchLine: Sendable {
       for value in try Self.values(definition, member.value) { given.append((definition, value)) }
     }
     // The user must be able to find a command that writes again.
+    if case .number(let text)? = object["reference"] {
+      throw .badLine(
+        "has the reference \(text), which is no whole number",
+        hint: "write it as text: {\"reference\":\"\(text)\"}"
+      )
+    }
     guard let reference = makes ? object.text("reference") : operand, !reference.isEmpty else {
       throw .badLine(
         "has no reference",
@@ -199,7 +210,9 @@ package struct BatchLine: Sendable {
   }
 
   private static func object(_ text: String) throws(Fault) -> JSONObject {
-    if let object = JSONReader.read(text, duplicates: .refusedStrictly)?.object { return object }
+    if let object = JSONReader.read(text, duplicates: .refusedStrictly)?.object {
+      return object.namedByText
+    }
     throw .badLine(
       JSONReader.flaw(text.utf8),
       hint: "such as {\"command\":\"transact\",\"reference\":\"A1\",…}"
@@ -215,7 +228,8 @@ package struct BatchLine: Sendable {
   ) -> Result<Invocation, Fault> {
     do throws(Fault) {
       var typed = OptionValues()
-      let ids = given.filter { $0.option.name == Keys.id.option.name }.compactMap(\.value)
+      let ids =
+        given.filter { $0.option.name == Keys.id.option.name }.compactMap(\.value) + vocabulary.ids
       if let operand {
         try CardNumberGuard.check(operand, of: Keys.reference.option.name, besides: ids)
       }
@@ -240,7 +254,13 @@ package struct BatchLine: Sendable {
       }
       let operands = operand.map { [$0] } ?? []
       return .success(
-        try Parser.invocation(of: command, typed, operands: operands, inherited: inherited)
+        try Parser.invocation(
+          of: command,
+          typed,
+          operands: operands,
+          inherited: inherited,
+          exempt: vocabulary.ids
+        )
       )
     } catch {
       return .failure(error)
@@ -281,6 +301,17 @@ package struct BatchLine: Sendable {
       }
       return values
     }
+  }
+}
+
+extension JSONObject {
+  /// The object with a whole number as its reference or id as text. Databases write order numbers so.
+  fileprivate var namedByText: JSONObject {
+    var object = self
+    for name in ["reference", Keys.id.option.name] {
+      if case .integer(let number)? = object[name] { object[name] = .string(String(number)) }
+    }
+    return object
   }
 }
 

@@ -11,7 +11,11 @@ struct BatchTable: Sendable {
     let name: String
     let member: String?
     var kind = BatchVocabulary.Member()
+    /// Whether its values are ids that only look like card numbers, besides what they are.
+    var isID = false
   }
+
+  private static let id = Keys.id.option.name
 
   private let columns: [Column]
   /// Whether no column has the command. Then each row is a `transact`.
@@ -28,6 +32,7 @@ struct BatchTable: Sendable {
       throw .badHeader("has no comma", "separate cells by commas")
     }
     var meant: [String: String] = [:]
+    var ids: Set<String> = []
     for (member, column) in try Self.split(pairs) {
       guard header.contains(column) else {
         throw .badOptions(
@@ -39,6 +44,7 @@ struct BatchTable: Sendable {
           )
         )
       }
+      if member == Self.id, meant[column] != Self.ignored, ids.insert(column).inserted { continue }
       guard meant.updateValue(member, forKey: column) == nil else {
         throw .badOptions(
           "--map names the column \(column.quotedForMessage) twice",
@@ -55,9 +61,13 @@ struct BatchTable: Sendable {
         columns.append(Column(name: "", member: nil))
         continue
       }
-      let said = meant[name] ?? name
-      let head = said.prefix(before: ".")
-      let member: String = String(head).replacing("-", with: "_") + said.dropFirst(head.count)
+      func member(_ said: String) -> String {
+        let head = said.prefix(before: ".")
+        return String(head).replacing("-", with: "_") + said.dropFirst(head.count)
+      }
+      let isID = ids.contains(name)
+      let isKnown = meant[name] != nil || known[String(member(name).prefix(before: "."))] != nil
+      let member = isID && !isKnown ? Self.id : member(meant[name] ?? name)
       if meant[name] == Self.ignored {
         columns.append(Column(name: name, member: nil))
         continue
@@ -67,7 +77,7 @@ struct BatchTable: Sendable {
         unknown.append(name.quotedForMessage)
         continue
       }
-      if let other = columns.first(where: { $0.member == member }) {
+      if member != Self.id, let other = columns.first(where: { $0.member == member }) {
         let what =
           other.name == name ? "twice" : "and \(other.name.quotedForMessage) for one option"
         throw .badHeader(
@@ -75,7 +85,7 @@ struct BatchTable: Sendable {
           "leave one out: --map ignore=COLUMN"
         )
       }
-      columns.append(Column(name: name, member: member, kind: kind))
+      columns.append(Column(name: name, member: member, kind: kind, isID: isID))
     }
     guard unknown.isEmpty else {
       let are = unknown.count == 1 ? "which is no option" : "which are no options"
@@ -116,6 +126,7 @@ struct BatchTable: Sendable {
       )
     }
     var line: JSONObject = pays ? ["command": "transact"] : [:]
+    var ids: [String] = []
     for (column, cell) in zip(columns, cells) {
       guard !column.name.isEmpty || cell.isBlank else {
         throw .badLine(
@@ -130,6 +141,8 @@ struct BatchTable: Sendable {
         if (BatchLine.amounts + ["rest"]).contains(member) { line[member] = .null }
         continue
       }
+      if column.isID || member == Self.id { ids.append(cell) }
+      if member == Self.id { continue }
       var value = JSON.string(cell)
       switch cell.lowercased() {
       case "true" where column.kind.isFlag: value = true
@@ -151,6 +164,7 @@ struct BatchTable: Sendable {
       inner[String(member[member.index(after: dot)...])] = value
       line[name] = .object(inner)
     }
+    if !ids.isEmpty { line[Self.id] = ids.count == 1 ? ids[0].json : .array(ids.map(JSON.string)) }
     return JSONWriter.text(.object(line))
   }
 

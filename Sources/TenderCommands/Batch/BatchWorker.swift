@@ -169,6 +169,10 @@ struct BatchWorker: Sendable {
     subject.reference = isCard ? nil : subject.reference ?? job.reference
     var shown = redactor.redact(isCard ? .cardInLine(isRow: job.table != nil) : fault)
     shown.message = redactor.redact(shown.message, foreign: true)
+    if fault.cause == .aboveLimit {
+      shown.hint =
+        "check the amount. A batch asks nothing: run the line's command by itself at a terminal"
+    }
     let now = standing ?? SystemClock(interruption: NeverInterrupted()).now
     let record = Records(command: command, now: now).record(shown, subject, line: job.line)
     return Answer(

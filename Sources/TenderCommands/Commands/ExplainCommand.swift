@@ -43,14 +43,23 @@ struct ExplainCommand: CommandWork {
     // A word needs no journal: one is not made, and no server is asked for it.
     let looks = try found.isEmpty ? true : hasJournalFile
     let isPayment = looks ? try explainPayment(word) : false
+    // The page of a word would be read as the state of the payment.
+    if isPayment {
+      if !found.isEmpty {
+        output.tell(
+          "\(word.quotedForMessage) is also a word of a record: see tender explain --list"
+        )
+      }
+      return output.exit(0)
+    }
     // Among several meanings, one may be no failure. Then no sentence for the payer is right for all of them.
-    let isUnclear = isPayment || found.contains { $0.page.payer == nil }
+    let isUnclear = found.contains { $0.page.payer == nil }
     for (index, var page) in found.enumerated() {
-      if isPayment || index > 0, output.isTable { output.put("\n") }
+      if index > 0, output.isTable { output.put("\n") }
       if isUnclear { page.page.payer = nil }
       show(page)
     }
-    guard found.isEmpty, !isPayment else { return output.exit(0) }
+    guard found.isEmpty else { return output.exit(0) }
     try composition.journal().checkWhole()
     let codes = all.map(\.page.code)
     let list = "see: tender explain --list"

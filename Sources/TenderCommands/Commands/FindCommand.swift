@@ -62,7 +62,7 @@ extension JournalCommands {
   func find() throws(Fault) -> Int32 {
     var filter = try filter()
     filter.handle = invocation.operands.first.map(Reference.composed)
-    filter.customer = invocation[Keys.customer]
+    filter.customer = invocation[Keys.customer].map(SearchTerm.customer)
     filter.traceID = invocation[Keys.traceID]
     filter.failure = invocation[Keys.failure]
     filter.failureCodes = records.codes(thatSay: invocation[Keys.failure])
@@ -106,7 +106,10 @@ extension JournalCommands {
     }
     if shown.count == 0, invocation.asksForOne {
       try composition.journal().checkWhole()
-      throw .noMatch(try composition.journalWords())
+      throw .noMatch(
+        try composition.journalWords(),
+        others: "another journal (--state-dir, TENDER_JOURNAL) or the provider (--online)"
+      )
     }
     return try tell(of: shown)
   }

@@ -53,7 +53,7 @@ struct FindOnline: CommandWork {
     } else if try showRecorded(filter, besides: rows, limit) > 0 {
       return output.exit(0)
     } else if result.found.isEmpty, invocation.asksForOne {
-      throw .noMatch(target.module.name.text)
+      throw .noMatch(target.module.name.text, others: "another provider or env (--provider, --env)")
     } else if result.found.isEmpty {
       composition.tell("no matching payments at \(target.module.name.text)")
     }
@@ -100,7 +100,9 @@ struct FindOnline: CommandWork {
     let payments = try composition.journal().all(filter)
     if payments.isEmpty {
       let place = try composition.journalWords()
-      if invocation.asksForOne { throw .noMatch(place) }
+      if invocation.asksForOne {
+        throw .noMatch(place, others: "another journal (--state-dir, TENDER_JOURNAL)")
+      }
       composition.tell("no matching payments in \(place)")
     }
     let asked = payments.filter { $0.state.id != nil }

@@ -276,8 +276,9 @@ extension JournalCommands {
       return output.exit(0)
     }
     let journal = try composition.journal()
+    let clock = try composition.clock(of: target.env)
     guard let status else {
-      let held = try journal.hold(found, reason: reason, composition.clock, composition.signals)
+      let held = try journal.hold(found, reason: reason, clock, composition.signals)
       output.show(records.entry(held, history: try journal.history(of: held)))
       return output.exit(0)
     }
@@ -290,7 +291,7 @@ extension JournalCommands {
       reason: reason,
       lateWindow: max(late, target.module.traits.lateWindow),
       isWatched: target.module.traits.canLookUp,
-      composition.clock,
+      clock,
       composition.signals
     )
     output.show(records.entry(resolved, history: try journal.history(of: resolved)))

@@ -211,13 +211,13 @@ extension Composition {
 }
 
 extension Fault {
-  /// A search for one payment or customer found nothing.
-  static func noMatch(_ place: String) -> Fault {
+  /// A search for one payment or customer found nothing. `others` names the places that may have it.
+  static func noMatch(_ place: String, others: String) -> Fault {
     Fault(
       .notFound,
       code: "payment_not_found",
       "no matching payments in \(place)",
-      hint: "another journal (--state-dir, TENDER_JOURNAL) or the provider (--online) may have it"
+      hint: "\(others) may have it"
     )
   }
 }

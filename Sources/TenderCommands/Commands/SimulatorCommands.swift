@@ -84,7 +84,7 @@ struct SimulatorCommands: CommandWork {
   }
 
   func show() throws(Fault) -> Int32 {
-    let name = invocation.operands.first
+    let name = invocation.operands.first.map(Reference.composed)
     let books = try composition.hasWorld ? composition.simulator().books(about: name) : []
     guard !books.isEmpty || name == nil else {
       throw Fault(

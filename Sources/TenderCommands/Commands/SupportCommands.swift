@@ -359,7 +359,7 @@ struct SupportCommands: CommandWork {
     add("env", Keys.env, otherwise: "simulator")
     add("output", Keys.output, otherwise: "auto")
     let journals = settings.values(option: nil, variable: "TENDER_JOURNAL", key: "journal")
-    let masked = composition.redactor.redact(settings.journal()?.text ?? "", foreign: true)
+    let masked = composition.redactor.redact(address: settings.journal()?.text ?? "")
     add("journal", masked, journals.map { ($0.source, $0.origin) })
     add("state_dir", Keys.stateDir, inProfile: false, otherwise: try settings.stateFolder().text)
     add("timeout", Keys.timeout, otherwise: "30s")

@@ -97,6 +97,14 @@ final class Composition: Session {
     output.now = { [weak self] in self?.clock.now ?? machine.now }
   }
 
+  /// Returns the clock of an env's payments: that of the simulated world, or the machine's.
+  func clock(of env: Env) throws(Fault) -> any Clock {
+    guard env == .simulator, !environment.isRedirected, try hasWorld else { return clock }
+    // The world's file says how far its clock is ahead.
+    _ = try simulator()
+    return worldClock
+  }
+
   /// Whether the requests of the last engine leave this process.
   var goesOutside: Bool { wires?.isOutside == true }
 

@@ -21,27 +21,27 @@ extension Composition {
 
   /// The options by which the command of a step finds this journal, and its payment where a reference alone does
   /// not.
-  private func options(for step: Next) -> String {
+  private func options(for step: Next) -> [String] {
     let isRefused = settings.readOnlyProfile != nil && step.isWrite
     let typed = [Keys.stateDir, Keys.config] + (isRefused ? [] : [Keys.profile])
     let places = typed.compactMap { key in
-      invocation.text(key).map { "--\(key.option.name)=\($0.shellQuoted) " }
+      invocation.text(key).map { "--\(key.option.name)=\($0.shellQuoted)" }
     }
-    return places.joined() + choice(of: step)
+    return choice(of: step) + places
   }
 
-  private func choice(of step: Next) -> String {
-    guard let place = step.place else { return "" }
-    let (provider, env) = ("--provider \(place.provider) ", "--env \(place.env) ")
+  private func choice(of step: Next) -> [String] {
+    guard let place = step.place else { return [] }
+    let (provider, env) = ("--provider \(place.provider)", "--env \(place.env)")
     if step.command.hasPrefix("transact ") {
       // It makes a payment, so the journal chooses nothing.
       let usual = (try? settings.env())??.text ?? Env.simulator.rawValue
       let isUsual = !invocation.has(Keys.env) && usual == place.env
-      return provider + (isUsual ? "" : env)
+      return isUsual ? [provider] : [provider, env]
     }
-    guard hasJournal else { return "" }
+    guard hasJournal else { return [] }
     if !isListing { learnPlaces(of: place.reference) }
-    return places[place.reference] == 1 ? "" : provider + env
+    return places[place.reference] == 1 ? [] : [provider, env]
   }
 
   /// Counts the providers and envs that have a payment with a reference. It looks once.

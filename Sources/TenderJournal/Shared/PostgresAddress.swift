@@ -28,7 +28,7 @@ package struct PostgresAddress: Sendable, Hashable {
   }
 
   /// The address without its passwords, for output.
-  package var masked: String { Redactor().redact(text, foreign: true) }
+  package var masked: String { Redactor().redact(address: text) }
 
   private var parameters: [(name: String, value: String)] {
     guard let mark = text.firstIndex(of: "?") else { return [] }
@@ -188,7 +188,7 @@ package struct PostgresAddress: Sendable, Hashable {
 extension Fault {
   /// The address of a journal is invalid. Its passwords are not shown.
   package static func badAddress(_ text: String, _ why: String) -> Fault {
-    let shown = Redactor().redact(text, foreign: true)
+    let shown = Redactor().redact(address: text)
     return .usage(
       "bad_journal",
       "the journal's address \(shown.quotedForMessage) cannot be used"

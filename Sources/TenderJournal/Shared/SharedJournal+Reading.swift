@@ -67,7 +67,7 @@ extension SharedJournal {
 
   /// Returns a payment of `select` as it is now.
   func shown(_ found: Stored) throws(Fault) -> Payment {
-    let stored = try found.payment(opened)
+    let stored = try read(found)
     let moment = clock.moment
     if stored.updatedAt > seen?.time ?? 0, let write = found.row.text("sum") {
       seen = position(of: stored, write)

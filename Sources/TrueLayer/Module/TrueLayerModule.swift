@@ -40,7 +40,8 @@ package struct TrueLayerModule: ProviderModule {
       CommandUse(
         """
         refund
-        A bank payment to a merchant account can be refunded once it is settled, whole or in parts.
+        A bank payment to a merchant account (--merchant-account) can be refunded once it is settled,
+        whole or in parts. A payment to another payee is never settled, and cannot be refunded.
         Before it is authorized, tender cancel cancels it.
         """,
         options: [
