@@ -226,28 +226,30 @@ extension JournalCommands {
     _ limit: Int,
     _ body: (Payment) -> Void
   ) throws(Fault) -> Shown {
-    var best: [(key: Int, payment: Payment)] = []
+    func key(_ payment: Payment) -> Int {
+      switch order {
+      case .created: payment.createdAt
+      case .changed: payment.updatedAt
+      case .amount: payment.state.amount ?? 0
+      }
+    }
+    var best: [Payment] = []
     var count = 0
     try composition.journal().each(filter) { payment in
       count += 1
-      let key =
-        switch order {
-        case .created: payment.createdAt
-        case .changed: payment.updatedAt
-        case .amount: payment.state.amount ?? 0
-        }
-      if let last = best.last, best.count == limit, last.key >= key { return true }
+      let own = key(payment)
+      if let last = best.last, best.count == limit, key(last) >= own { return true }
       // Among equal payments, the newer one comes first.
       var (low, high) = (0, best.count)
       while low < high {
         let middle = (low + high) / 2
-        if best[middle].key >= key { low = middle + 1 } else { high = middle }
+        if key(best[middle]) >= own { low = middle + 1 } else { high = middle }
       }
-      best.insert((key, payment), at: low)
+      best.insert(payment, at: low)
       if best.count > limit { best.removeLast() }
       return true
     }
-    for (_, payment) in best where !output.isBroken { body(payment) }
+    for payment in best where !output.isBroken { body(payment) }
     var shown = Shown(limit: limit)
     shown.count = best.count
     if count > best.count { shown.total = String(count) }
