@@ -9,6 +9,8 @@ package final class Ledger {
   private var isInTransaction = false
   /// Whether a change was planned since this was asked for.
   var hasNewChanges = false
+  /// The most things of a kind that `latest` returns.
+  var mostListed = 1000
 
   /// The process that opens a ledger: a command, a batch whose workers share one connection, or a server.
   package enum Use { case command, batch, server }
@@ -244,11 +246,11 @@ package final class Ledger {
     String(repeating: "0", count: max(0, digits - String(number).utf8.count)) + String(number)
   }
 
-  /// Returns the latest 1,000 things of a kind, or those with an id or a reference, oldest first.
+  /// Returns the latest things of a kind, or those with an id or a reference, oldest first.
   func latest(_ kind: String, about name: String?) throws(Fault) -> [JSONObject] {
     let condition = name == nil ? "" : " AND (id = ? OR reference = ?)"
     return try bodies(
-      "kind = ?\(condition) ORDER BY rowid DESC LIMIT 1000",
+      "kind = ?\(condition) ORDER BY rowid DESC LIMIT \(mostListed)",
       [.text(kind)] + (name.map { [.text($0), .text($0)] } ?? [])
     ).reversed()
   }
