@@ -92,7 +92,7 @@ package final class Ledger {
 
   private static let made =
     "FROM thing WHERE kind NOT IN ('fault', 'clock', 'counter', 'exchange', 'log', 'due', 'event', "
-    + "'line', 'settlement', 'funding', 'dispute', '\(SimulatedSigner.kind)')"
+    + "'delivery', 'line', 'settlement', 'funding', 'dispute', '\(SimulatedSigner.kind)')"
 
   /// Deletes the payments of some kinds but the latest, with the things that came before them.
   ///
@@ -112,7 +112,7 @@ package final class Ledger {
       )
       guard let oldest = oldest?.first?.integer else { return }
       try database.query(
-        "DELETE FROM thing WHERE rowid <= ? AND (kind IN (\(list(passing + [PublishedEvent.kind]))) "
+        "DELETE FROM thing WHERE rowid <= ? AND (kind IN (\(list(passing + [PublishedEvent.kind, EventDelivery.kind]))) "
           + "OR kind IN (\(list(owned))) AND parent IS NOT NULL)",
         [.integer(oldest)]
       )
@@ -289,7 +289,7 @@ extension Ledger {
   /// The version of a saved world.
   private static let version = 1
   /// The kinds that are not saved.
-  private static let ownKinds = [SimulatedSigner.kind, "exchange", "log"]
+  private static let ownKinds = [SimulatedSigner.kind, EventDelivery.kind, "exchange", "log"]
 
   /// Hands over the world as lines of text: a head, then a line for each thing.
   ///
@@ -341,6 +341,8 @@ extension Ledger {
       guard line == count + 1 else {
         throw .notSaved("it has \(line - 1) things, and \(count) were saved")
       }
+      // A server sends only what is published from now on.
+      try handOnAll()
     }
   }
 }

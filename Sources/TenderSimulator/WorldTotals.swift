@@ -8,6 +8,9 @@ package struct WorldTotals: Sendable {
   package private(set) var refused = 0
   /// The payments without an end: neither paid, refused, cancelled nor expired.
   package private(set) var unknown = 0
+  /// The deliveries of events that were answered with 2xx, and the others.
+  package fileprivate(set) var delivered = 0
+  package fileprivate(set) var undelivered = 0
   /// The captured amounts, in minor units by currency.
   package private(set) var charged: [String: Int] = [:]
   /// The amounts that payers have back: refunds, voids, and payments that a bank returned.
@@ -47,6 +50,9 @@ extension InProcessSimulator {
     parts.ledger.mostListed = .max
     var totals = WorldTotals()
     for entry in try books(about: nil) { totals.add(entry) }
+    let deliveries = try parts.ledger.deliveries()
+    totals.delivered = deliveries.count(where: \.isDelivered)
+    totals.undelivered = deliveries.count - totals.delivered
     return totals
   }
 }

@@ -22,7 +22,7 @@ package struct SignedEvent: Sendable {
 }
 
 /// `Tl-Signature` of an event: a detached JSON Web Signature with ES512 over path, some header fields and body (README,
-/// 7).
+/// 10.9).
 package struct EventSignature: Sendable {
   /// Why a signature is refused.
   package struct Refusal: Error, Hashable {

@@ -121,7 +121,7 @@ private import Glibc
     ("payments", 2, ""), ("payments=x", 2, ""), ("payments=-1", 2, ""), ("charged=1", 2, ""),
     ("charged.XYZ=1", 2, ""), ("payments.USD=1", 2, ""), ("succeeded", 2, ""),
     ("payments=0,", 2, ""),
-    ("undelivered=0", 2, ""),
+    ("undelivered=1", 18, "the books have undelivered=0"), ("delivered=0", 2, ""),
   ])
   func `judges the books of a command that succeeded`(
     _ word: String,

@@ -111,7 +111,7 @@ package struct Catalogue: Sendable {
       Keys.all, Keys.allFields, Keys.online, Keys.jobs, Keys.rate, Keys.resume, Keys.csv, Keys.map,
       Keys.check,
       Keys.ordered, Keys.stopOnError, Keys.junit, Keys.list, Keys.receipt, Keys.port, Keys.envFile,
-      Keys.trustKey, Keys.retain, Keys.world, Keys.keep, Keys.expectBooks, Keys.exit,
+      Keys.trustKey, Keys.retain, Keys.webhook, Keys.world, Keys.keep, Keys.expectBooks, Keys.exit,
       Keys.unmatched, Keys.follow, Keys.idempotencyKey,
       Keys.newAttempt, Keys.despitePayment, Keys.despiteRefund, Keys.despiteDispute,
       Keys.allowPartial, Keys.wait, Keys.interval, Keys.expect, Keys.events,

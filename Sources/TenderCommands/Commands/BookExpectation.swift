@@ -5,7 +5,7 @@ internal import TenderSimulator
 /// `--expect` of `simulator run`: counts and sums that the books must have at the end.
 struct BookExpectation {
   private static let counts: [(name: String, value: @Sendable (WorldTotals) -> Int)] = [
-    ("payments", \.payments), ("unknown", \.unknown),
+    ("payments", \.payments), ("unknown", \.unknown), ("undelivered", \.undelivered),
   ]
   private static let sums: [(name: String, value: @Sendable (WorldTotals) -> [String: Int])] = [
     ("charged", \.charged), ("refunded", \.refunded),
@@ -13,7 +13,7 @@ struct BookExpectation {
 
   private var expected: [(word: String, value: (WorldTotals) -> Int, number: Int)] = []
 
-  /// Reads `payments=N`, `unknown=N`, `charged.CUR=MINOR` and `refunded.CUR=MINOR`, with commas between them.
+  /// Reads `payments=N`, `unknown=N`, `undelivered=N`, `charged.CUR=MINOR` and `refunded.CUR=MINOR`, with commas between them.
   ///
   /// Throws `usage` for any other word.
   init(_ texts: [String]) throws(Fault) {
@@ -32,8 +32,8 @@ struct BookExpectation {
         throw .badValue(
           "--expect",
           String(word),
-          hint: "charged.CUR=MINOR, refunded.CUR=MINOR, payments=N or unknown=N, such as "
-            + "charged.GBP=1400"
+          hint: "charged.CUR=MINOR, refunded.CUR=MINOR, payments=N, unknown=N or undelivered=N, "
+            + "such as charged.GBP=1400"
         )
       }
       expected.append((sides[0], value, number))
@@ -57,8 +57,12 @@ struct BookExpectation {
     }
     var counts = [
       count(totals.payments, "payment"), count(totals.refunds, "refund"),
-      "\(totals.refused) refused",
     ]
+    if totals.delivered + totals.undelivered > 0 {
+      counts.append(count(totals.delivered, "event") + " delivered")
+    }
+    if totals.undelivered > 0 { counts.append("\(totals.undelivered) undelivered") }
+    counts.append("\(totals.refused) refused")
     if totals.unknown > 0 { counts.append("\(totals.unknown) unknown") }
     let amounts = sums.flatMap { name, value in
       value(totals).filter { $0.value > 0 }.sorted { $0.key < $1.key }.compactMap { code, amount in

@@ -15,15 +15,16 @@ extension Action {
     variables of tender and, where they are public, of the providers' own programs. With them
     tender --env sandbox --provider NAME pays here. Other credentials are refused as the provider
     refuses them. Its first line comes when the server is ready and the --env-file is whole. With
-    that file the record has no private key. Ctrl-C or SIGTERM stops the server.
+    that file the record has no private key. --webhook sends the providers' events. Ctrl-C or SIGTERM stops the server.
 
     Scenario, faults and clock are for requests without a header X-Tender-Simulator. Below
     /_simulator/ are the other simulator commands over HTTP: see tender help simulator.
     $ tender simulator serve --port 8085 # serve on port 8085
     $ tender simulator serve --env-file simulator.env # then, in another shell: . ./simulator.env
     """,
-    options: [Keys.port, Keys.envFile, Keys.trustKey, Keys.retain] + Catalogue.simulation,
-    exits: [.state],
+    options: [Keys.port, Keys.envFile, Keys.trustKey, Keys.retain, Keys.webhook]
+      + Catalogue.simulation,
+    exits: [.state, .unsupported],
     bounds: .servedWorld
   ).performed(by: ServeCommands.serve)
 
@@ -39,7 +40,8 @@ extension Action {
 
     The exit status is CMD's, or 128 plus the signal that ended it. If CMD succeeded and the books
     differ from --expect, it is 18. charged and refunded are minor units of a currency; refunded counts
-    refunds, voids and returned payments. unknown counts payments without an end. A CMD that cannot be
+    refunds, voids and returned payments. unknown counts payments without an end. undelivered counts
+    events of --webhook that were not answered with 2xx. A CMD that cannot be
     started is 2.
 
     Signals go to CMD, and --deadline is a SIGTERM. If CMD does not end within 10 s, SIGKILL follows,
@@ -49,9 +51,9 @@ extension Action {
     $ tender simulator run --expect charged.USD=0,payments=0 -- sh -c 'exit 0' # judge the books too
     """,
     operands: [.init("-- CMD", repeats: true, completion: .program)],
-    options: [Keys.world, Keys.keep, Keys.expectBooks, Keys.port, Keys.trustKey]
+    options: [Keys.webhook, Keys.world, Keys.keep, Keys.expectBooks, Keys.port, Keys.trustKey]
       + Catalogue.simulation,
-    exits: [.state, .unexpected],
+    exits: [.state, .unexpected, .unsupported],
     bounds: .servedWorld
   ).performed(by: ServeCommands.run)
 }
@@ -63,6 +65,8 @@ private struct ServedWorld {
   let reader: DeviceServer
   let port: UInt16
   let readerPort: UInt16
+  /// The address of the keys of the events' signatures; nil without webhooks.
+  let keySet: String?
 
   func text(_ address: ServedAddress) -> String {
     address.text(port: port, devicePort: readerPort)
@@ -120,6 +124,7 @@ struct ServeCommands: CommandWork {
       let address = [(name: "TENDER_SIMULATOR_URL", value: served.text(.http))]
       return try command.run(with: try variables(served) + address, composition.signals)
     }
+    served.server.finishSending()
     served.stop()
     let status = try result.get()
     if let path = invocation[Keys.keep] { try ledger.save(to: path, named: "--keep") }
@@ -147,6 +152,9 @@ struct ServeCommands: CommandWork {
   private func start() throws(Fault) -> ServedWorld {
     if let fault = composition.simulatorOptions.unreachable { throw .onlyInProcess(fault) }
     let port = try invocation.value(Keys.port) ?? 0
+    let addresses = try invocation.all(Keys.webhook).map { text throws(Fault) in
+      try EventAddress(text, among: composition.providers.simulated)
+    }
     var world = try composition.servedWorld()
     world.trustedKeys = try trustedKeys()
     // An unusable ledger must fail now, not at the first request.
@@ -163,12 +171,18 @@ struct ServeCommands: CommandWork {
     do throws(Fault) {
       // The reader's port is the one after a named port.
       let readerPort = try reader.start(port: port == 0 || port == .max ? 0 : port + 1)
+      let base = ServedAddress.http.text(port: chosen, devicePort: readerPort)
+      let transport = composition.eventTransport
+      let keySet =
+        try addresses.isEmpty
+        ? nil : server.send(to: addresses, from: base) { CurlHTTP(transport) }
       let served = ServedWorld(
         world: world,
         server: server,
         reader: reader,
         port: chosen,
-        readerPort: readerPort
+        readerPort: readerPort,
+        keySet: keySet
       )
       let ports = ServedPorts(composition.settings)
       for port in [chosen, readerPort] { try ports.announce(port) }
@@ -202,7 +216,8 @@ struct ServeCommands: CommandWork {
         section.text(key).map { (name, $0) }
       }
     }
-    return variables + own
+    let keySet = served.keySet.map { [(name: "TENDER_WEBHOOK_JWKS_URL", value: $0)] } ?? []
+    return variables + own + keySet
   }
 
   /// A value in single quotes, as any shell reads it.
