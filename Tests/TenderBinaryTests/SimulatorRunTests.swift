@@ -289,7 +289,7 @@ private import Glibc
     let script = """
       sleep \(mark)1 & sh -c 'sleep \(mark)2 & wait' &
       sh -c 'trap "" TERM; echo ready >ready; sleep \(mark)3; sleep \(mark)4' &
-      setsid sh -c 'echo $$ >daemon; exec sleep \(mark)5' &
+      setsid sh -c 'echo $$ >daemon; exec sleep \(mark)5' >/dev/null 2>&1 &
       until [ -s daemon ] && [ -s ready ]; do :; done
       exit 6
       """
