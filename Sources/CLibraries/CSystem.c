@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -82,8 +84,20 @@ int tender_system_is_version(const char *found, const char *lowest) {
   return 1;
 }
 
-int tender_system_hide_memory(void) {
-  struct rlimit none = {0, 0};
+/// What this process changed for itself at its start. A command of the user's gets it back.
+static struct {
+  mode_t mask;
+  struct rlimit core, files;
+  char *key_log;
+} inherited;
+
+int tender_system_protect(void) {
+  inherited.mask = umask(077);
+  getrlimit(RLIMIT_CORE, &inherited.core);
+  getrlimit(RLIMIT_NOFILE, &inherited.files);
+  inherited.key_log = getenv("SSLKEYLOGFILE");
+  unsetenv("SSLKEYLOGFILE");
+  struct rlimit none = {0, inherited.core.rlim_max};
   setrlimit(RLIMIT_CORE, &none);
 #ifdef __APPLE__
   return ptrace(PT_DENY_ATTACH, 0, 0, 0);
@@ -376,6 +390,221 @@ int tender_system_programs(const char *prefix, char *const *arguments, size_t co
       }
     run_program(list, ends[1]);
   }
+}
+
+// A command of the user's.
+
+/// The time between SIGTERM and SIGKILL, in milliseconds.
+enum { GRACE = 10000 };
+
+static void ignore_number(int number) { (void)number; }
+
+/// Reads exactly `count` bytes. Returns 0 at an earlier end.
+static int receive_all(int descriptor, void *bytes, size_t count) {
+  for (char *rest = bytes; count > 0;) {
+    ssize_t got = read(descriptor, rest, count);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      return 0;
+    rest += got;
+    count -= (size_t)got;
+  }
+  return 1;
+}
+
+/// Starts the command in a new process group, with what this process inherited. Returns its process, or -1 with the
+/// problem.
+static pid_t start_command(char *const *arguments, int terminal, int takes_terminal, int32_t *problem) {
+  int ends[2];
+  if (pipe(ends) != 0) {
+    *problem = errno;
+    return -1;
+  }
+  for (int end = 0; end < 2; end++)
+    fcntl(ends[end], F_SETFD, FD_CLOEXEC);
+  pid_t command = fork();
+  if (command == 0) {
+    setpgid(0, 0);
+    // SIGTTOU is still ignored here.
+    if (takes_terminal)
+      tcsetpgrp(terminal, getpid());
+    umask(inherited.mask);
+    setrlimit(RLIMIT_CORE, &inherited.core);
+    setrlimit(RLIMIT_NOFILE, &inherited.files);
+    if (inherited.key_log)
+      setenv("SSLKEYLOGFILE", inherited.key_log, 1);
+    for (int number = 1; number < NSIG; number++)
+      signal(number, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execvp(arguments[0], arguments);
+    int32_t failure = errno;
+    send_all(ends[1], &failure, sizeof failure);
+    _exit(127);
+  }
+  close(ends[1]);
+  *problem = command < 0 ? errno : 0;
+  if (command > 0) {
+    // It does the same itself. Whichever comes first counts.
+    setpgid(command, command);
+    if (receive_all(ends[0], problem, sizeof *problem)) {
+      waitpid(command, NULL, 0);
+      command = -1;
+    }
+  }
+  close(ends[0]);
+  return command;
+}
+
+/// The command was stopped: by the user, or because it used the terminal in the background.
+static void suspend(pid_t command, int number, int terminal) {
+  if (number != SIGTSTP && number != SIGTTIN && number != SIGTTOU)
+    return;
+  if (number != SIGTSTP && tcgetpgrp(terminal) == getpgrp()) {
+    tcsetpgrp(terminal, command);
+  } else {
+    int had_terminal = tcgetpgrp(terminal) == command;
+    if (had_terminal)
+      tcsetpgrp(terminal, getpgrp());
+    // The shell gets its prompt back. This process goes on after the shell's fg or bg.
+    signal(number, SIG_DFL);
+    kill(0, number);
+    // Without a shell nothing stops here, and the command would be stopped again and again.
+    poll(NULL, 0, 100);
+    signal(number, number == SIGTSTP ? SIG_DFL : SIG_IGN);
+    if (had_terminal && tcgetpgrp(terminal) == getpgrp())
+      tcsetpgrp(terminal, command);
+  }
+  kill(-command, SIGCONT);
+}
+
+/// Waits for the end of a command and of its process group. Returns its exit status.
+static int32_t watch(pid_t command, int asker, int terminal) {
+  int32_t status = 0;
+  int is_running = 1, is_asked = 1, is_killed = 0;
+  int64_t deadline = INT64_MAX;
+  // SIGCHLD is blocked, except in the wait.
+  sigset_t none;
+  sigemptyset(&none);
+  for (;;) {
+    siginfo_t child = {0};
+    while (waitid(P_ALL, 0, &child, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) == 0 && child.si_pid) {
+      int found = 0, is_end = child.si_pid == command && child.si_code != CLD_STOPPED;
+      if (is_end) {
+        // No other process has its number before waitpid.
+        kill(-command, SIGTERM);
+        kill(-command, SIGCONT);
+      }
+      waitpid(child.si_pid, &found, WUNTRACED);
+      if (is_end) {
+        status = WIFEXITED(found) ? WEXITSTATUS(found) : 128 + WTERMSIG(found);
+        is_running = 0;
+        deadline = milliseconds() + GRACE;
+        if (tcgetpgrp(terminal) == command)
+          tcsetpgrp(terminal, getpgrp());
+      } else if (child.si_pid == command) {
+        suspend(command, WSTOPSIG(found), terminal);
+      }
+      child.si_pid = 0;
+    }
+    if (!is_running && kill(-command, 0) != 0 && errno == ESRCH)
+      return status;
+    int64_t left = deadline - milliseconds();
+    if (left <= 0) {
+      if (is_killed)
+        return status;
+      kill(-command, SIGKILL);
+      is_killed = 1;
+      deadline += GRACE;
+      continue;
+    }
+    // The rest of the group may be the children of other processes, whose end no signal tells.
+    if (!is_running)
+      left = 10;
+    struct timespec limit = {left / 1000, left % 1000 * 1000000};
+    fd_set set;
+    FD_ZERO(&set);
+    if (is_asked)
+      FD_SET(asker, &set);
+    if (pselect(asker + 1, &set, NULL, NULL, deadline == INT64_MAX ? NULL : &limit, &none) <= 0)
+      continue;
+    unsigned char number;
+    // Without its asker, the command has no server any more.
+    if (read(asker, &number, 1) != 1)
+      is_asked = 0, number = SIGTERM;
+    if (!is_running)
+      continue;
+    // A terminal sends these two to a whole group.
+    kill(number == SIGINT || number == SIGQUIT ? -command : command, number);
+    kill(-command, SIGCONT);
+    if (number != SIGINT && deadline == INT64_MAX)
+      deadline = milliseconds() + GRACE;
+  }
+}
+
+static int discard(const char *path, const struct stat *status, int kind, struct FTW *place) {
+  (void)status, (void)kind, (void)place;
+  remove(path);
+  return 0;
+}
+
+/// Runs the command for the process at the other end of a socket.
+static void serve_command(char *const *arguments, int asker) {
+  uint32_t size;
+  char *variables;
+  if (!receive_all(asker, &size, sizeof size) || !(variables = malloc(size + 1))
+      || !receive_all(asker, variables, size))
+    return;
+  variables[size] = 0;
+  for (char *variable = variables; variable < variables + size; variable += strlen(variable) + 1)
+    putenv(variable);
+  int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC);
+  int takes_terminal = isatty(0) && isatty(1) && tcgetpgrp(terminal) == getpgrp();
+  struct tender_command_end end = {0, 0};
+  pid_t command = start_command(arguments, terminal, takes_terminal, &end.problem);
+  if (command > 0)
+    end.status = watch(command, asker, terminal);
+  else if (takes_terminal)
+    tcsetpgrp(terminal, getpgrp());
+  send_all(asker, &end, sizeof end);
+  // The asker still reads the files of the folder.
+  while (receive_all(asker, &size, 1)) {
+  }
+}
+
+int tender_system_command(char *const *arguments, const char *folder) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+    return -1;
+  for (int end = 0; end < 2; end++)
+    fcntl(ends[end], F_SETFD, FD_CLOEXEC);
+  pid_t helper = fork();
+  if (helper != 0) {
+    close(ends[1]);
+    if (helper > 0)
+      return ends[0];
+    close(ends[0]);
+    return -1;
+  }
+  close(ends[0]);
+#ifndef __APPLE__
+  // Children of the command whose parent ended become children of this process, so that none is left as a zombie.
+  prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+#endif
+  // A signal for the whole group reaches the asker, which passes it on.
+  const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTTIN, SIGTTOU};
+  for (size_t index = 0; index < sizeof ignored / sizeof *ignored; index++)
+    signal(ignored[index], SIG_IGN);
+  signal(SIGCHLD, ignore_number);
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  sigprocmask(SIG_SETMASK, &child, NULL);
+  serve_command(arguments, ends[1]);
+  nftw(folder, discard, 16, FTW_DEPTH | FTW_PHYS);
+  _exit(0);
 }
 
 // Bounds.

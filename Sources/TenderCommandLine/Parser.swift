@@ -129,7 +129,7 @@ package struct Parser {
     let definitions = command.operands
     if definitions.isEmpty, let extra = operands.first { throw .extraOperand(extra, command) }
     for (index, operand) in operands.enumerated() {
-      if operand.isEmpty {
+      if operand.isEmpty, !command.runsProgram || index == 0 {
         let hint = "an empty variable in a script leaves it empty"
         throw .usage("bad_operand", "an operand of \(command.name) is empty", hint)
       }

@@ -5,8 +5,9 @@ extension Action {
     { mandateStatus }, { batch }, { find }, { totals }, { journalList }, { journalShow },
     { journalResume }, { journalExport }, { journalImport }, { journalMigrate }, { journalGrants },
     { journalPrune }, { journalVerify }, { journalBackup }, { journalResolve }, { journalAccept },
-    { providers }, { explain }, { doctor }, { conformance }, { simulatorServe }, { simulatorShow },
-    { simulatorRequests }, { simulatorAdvance }, { simulatorSave }, { simulatorLoad },
+    { providers }, { explain }, { doctor }, { conformance }, { simulatorServe }, { simulatorRun },
+    { simulatorShow }, { simulatorRequests }, { simulatorAdvance }, { simulatorSave },
+    { simulatorLoad },
     { simulatorReset }, { simulatorScenarios }, { configShow }, { configCheck },
     { schema }, { completion },
   ]

@@ -24,7 +24,7 @@ package struct Program {
       return command.run(Array(arguments.dropFirst()))
     }
     let redactor = Redactor()
-    let machineReadable = !wantsTable(arguments, environment)
+    var machineReadable = !wantsTable(arguments, environment)
     var subject = RecordSubject()
     var command = "tender"
     var reads = false
@@ -60,6 +60,9 @@ package struct Program {
       case .run(let invocation):
         command = invocation.command.name
         reads = invocation.command.work.reads
+        if invocation.command.runsProgram {
+          machineReadable = !Output.isTable(of: invocation, environment)
+        }
         try Libraries.begin()
         try checkDescriptor(invocation)
         let composition = try compose(
@@ -147,10 +150,12 @@ package struct Program {
     _ redactor: Redactor,
     machineReadable: Bool
   ) throws(Fault) -> Composition {
+    // The order matters, and all come before any thread. The restrictions of this process must not apply to
+    // these helpers. This one sets the state folder.
+    let command =
+      invocation.command.runsProgram ? try UserCommand(invocation.operands, environment) : nil
     let settings = try Settings(invocation, environment, providers.modules)
     try checkNewFiles(settings)
-    // The order matters, and both come before any thread. The restrictions of this process must not apply to
-    // these helpers.
     settings.startPrograms()
     let browser = invocation.has(Keys.open) ? Browser(environment) : nil
     if mayGoOut(invocation, environment) { CurlHTTP.openAhead() }
@@ -178,6 +183,7 @@ package struct Program {
       redactor,
       signals,
       browser: browser,
+      command: command,
       containment: containment
     )
   }

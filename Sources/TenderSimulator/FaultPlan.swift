@@ -99,7 +99,7 @@ package final class FaultPlan {
       struck.append(fault.text)
       used.insert(fault.text)
       switch fault.what {
-      case "latency": strike.delay += latency(of: fault)
+      case "latency", "delay": strike.delay += latency(of: fault)
       case "bandwidth": strike.rate = fault.value?.lowerBound
       case "cut": strike.cut = fault.value?.lowerBound
       default: strike.what = strike.what ?? fault.what

@@ -9,6 +9,8 @@ package final class Ledger {
   private var isInTransaction = false
   /// Whether a change was planned since this was asked for.
   var hasNewChanges = false
+  /// The most things of a kind that `latest` returns.
+  var mostListed = 1000
 
   /// The process that opens a ledger: a command, a batch whose workers share one connection, or a server.
   package enum Use { case command, batch, server }
@@ -90,7 +92,7 @@ package final class Ledger {
 
   private static let made =
     "FROM thing WHERE kind NOT IN ('fault', 'clock', 'counter', 'exchange', 'log', 'due', 'event', "
-    + "'line', 'settlement', 'funding', 'dispute', '\(SimulatedSigner.kind)')"
+    + "'delivery', 'line', 'settlement', 'funding', 'dispute', '\(SimulatedSigner.kind)')"
 
   /// Deletes the payments of some kinds but the latest, with the things that came before them.
   ///
@@ -110,7 +112,7 @@ package final class Ledger {
       )
       guard let oldest = oldest?.first?.integer else { return }
       try database.query(
-        "DELETE FROM thing WHERE rowid <= ? AND (kind IN (\(list(passing + [PublishedEvent.kind]))) "
+        "DELETE FROM thing WHERE rowid <= ? AND (kind IN (\(list(passing + [PublishedEvent.kind, EventDelivery.kind]))) "
           + "OR kind IN (\(list(owned))) AND parent IS NOT NULL)",
         [.integer(oldest)]
       )
@@ -244,11 +246,11 @@ package final class Ledger {
     String(repeating: "0", count: max(0, digits - String(number).utf8.count)) + String(number)
   }
 
-  /// Returns the latest 1,000 things of a kind, or those with an id or a reference, oldest first.
+  /// Returns the latest things of a kind, or those with an id or a reference, oldest first.
   func latest(_ kind: String, about name: String?) throws(Fault) -> [JSONObject] {
     let condition = name == nil ? "" : " AND (id = ? OR reference = ?)"
     return try bodies(
-      "kind = ?\(condition) ORDER BY rowid DESC LIMIT 1000",
+      "kind = ?\(condition) ORDER BY rowid DESC LIMIT \(mostListed)",
       [.text(kind)] + (name.map { [.text($0), .text($0)] } ?? [])
     ).reversed()
   }
@@ -287,7 +289,7 @@ extension Ledger {
   /// The version of a saved world.
   private static let version = 1
   /// The kinds that are not saved.
-  private static let ownKinds = [SimulatedSigner.kind, "exchange", "log"]
+  private static let ownKinds = [SimulatedSigner.kind, EventDelivery.kind, "exchange", "log"]
 
   /// Hands over the world as lines of text: a head, then a line for each thing.
   ///
@@ -339,6 +341,8 @@ extension Ledger {
       guard line == count + 1 else {
         throw .notSaved("it has \(line - 1) things, and \(count) were saved")
       }
+      // A server sends only what is published from now on.
+      try handOnAll()
     }
   }
 }

@@ -20,6 +20,7 @@ package struct PlannedFault: Sendable, Hashable {
   /// The effects with a value, with the least value, the problem without one, and an example.
   private static let values: [String: (least: Int, problem: String, example: String)] = [
     "latency": (0, "has no latency", "latency=200ms or latency=100ms..900ms"),
+    "delay": (0, "has no delay", "delay=200ms or delay=100ms..900ms"),
     "cut": (0, "has no number of bytes", "cut=100"),
     "bandwidth": (1, "has no number of bytes", "bandwidth=100"),
   ]
@@ -61,7 +62,11 @@ package struct PlannedFault: Sendable, Hashable {
         "a method and a path, * for any part: POST/v3/payments/*/refunds"
       )
     }
-    let place = providers.lazy.compactMap { [point] in $0.faults.point(point) }.first
+    // Several providers can have a point of this name.
+    let places = providers.compactMap { [point] in $0.faults.point(point) }
+    let place =
+      places.first { [what] place in place.exits.contains { $0.what.prefix(before: "=") == what } }
+      ?? places.first
     let known = place?.exits.map(\.what) ?? (isPath ? Self.anywhere : [])
     let isStatus = isPath && Self.status(what).map { (400...599).contains($0) } == true
     guard isStatus || known.contains(where: { [what] in $0.prefix(before: "=") == what }) else {
@@ -73,7 +78,7 @@ package struct PlannedFault: Sendable, Hashable {
       value = nil
       return
     }
-    value = what == "latency" ? Self.times(given) : Int(given).map { $0...$0 }
+    value = ["latency", "delay"].contains(what) ? Self.times(given) : Int(given).map { $0...$0 }
     guard let value, (rule.least...10_000_000).contains(value.lowerBound) else {
       throw wrong(rule.problem, "such as \(point):\(rule.example)")
     }

@@ -146,6 +146,10 @@ package protocol SimulatedProvider: Sendable {
   func open(path: String, query: String, _ parts: SimulatorParts) -> UpgradeReaction?
   /// Makes a change that it planned, at the time of that. Throws `state`.
   func make(_ change: DueChange, _ parts: SimulatorParts) throws(Fault)
+  /// How it repeats the delivery of an event; nil if it publishes none.
+  var retries: EventRetries? { get }
+  /// Returns what signs its events for a server at an address; nil if they have no signature. Throws `internal`.
+  func signer(at base: String, _ randomness: any Randomness) throws(Fault) -> (any EventSigner)?
   /// Returns its device; nil without one. Throws `state`.
   func device(_ parts: SimulatorParts) throws(Fault) -> (any DeviceSession)?
   /// What its books have now about an id or a reference; for nil, the latest of each kind. Throws `state`.
@@ -164,6 +168,13 @@ extension SimulatedProvider {
   }
 
   package func make(_ change: DueChange, _ parts: SimulatorParts) throws(Fault) {}
+
+  package var retries: EventRetries? { nil }
+
+  package func signer(
+    at base: String,
+    _ randomness: any Randomness
+  ) throws(Fault) -> (any EventSigner)? { nil }
 
   package func device(_ parts: SimulatorParts) throws(Fault) -> (any DeviceSession)? { nil }
 

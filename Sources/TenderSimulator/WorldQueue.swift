@@ -150,6 +150,11 @@ extension Ledger {
     try find("counter", "handed-on")?["number"]?.wholeNumber ?? 0
   }
 
+  /// Notes that every event was handed on.
+  func handOnAll() throws(Fault) {
+    if let last = try events(after: handedOn()).last { try handOn(upTo: last.number) }
+  }
+
   /// Notes that the events up to a number were handed on.
   package func handOn(upTo number: Int) throws(Fault) {
     try put("counter", "handed-on", ["number": .integer(number)])

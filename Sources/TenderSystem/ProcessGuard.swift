@@ -24,13 +24,11 @@ package enum ProcessGuard {
   /// Whether a descriptor is open.
   package static func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) != -1 }
 
-  /// Makes new files private to their owner. A crash leaves no core dump with card data.
+  /// Makes new files private to their owner. A crash leaves no core dump with card data, and a library no file with the
+  /// keys of connections.
   package static func begin() {
-    umask(0o077)
-    _ = tender_system_hide_memory()
+    _ = tender_system_protect()
     _ = files(wanted: 8192)
-    // With this variable, libraries would write the keys of each connection to a file.
-    _ = unsafe unsetenv("SSLKEYLOGFILE")
     // The next file or pipe would get the number of a closed standard stream. Output to a closed stream is
     // lost, and the program reports that as a failed write.
     for descriptor: Int32 in 0...2 where !isOpen(descriptor) {

@@ -118,6 +118,19 @@ package final class Signals: Interruption {
 
   package func acknowledge() {
     handled.store(number, ordering: .sequentiallyConsistent)
+    drain()
+  }
+
+  /// Returns the number of the last signal, which then counts as handled; nil if there was none since the last call.
+  package func next() -> Int32? {
+    // A signal is counted before its byte is written, so none is missed.
+    drain()
+    let count = number
+    let before = handled.exchange(count, ordering: .sequentiallyConsistent)
+    return count > before ? source.last.load(ordering: .sequentiallyConsistent) : nil
+  }
+
+  private func drain() {
     var waiting = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
     var byte: UInt8 = 0
     while unsafe poll(&waiting, 1, 0) > 0, unsafe read(readEnd, &byte, 1) == 1 {}

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import select
+import signal
 import struct
 import sys
 import termios
@@ -19,6 +20,8 @@ def run(question):
     if pid == 0:
         # By whoever runs the program: afterwards it may have looked already.
         fcntl.ioctl(0, termios.TIOCSWINSZ, size)
+        # A person's terminal blocks no signal, as the tests' runner does.
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
         os.execve(question["argv"][0], question["argv"], question["env"])
     screen = b""
     seen = 0

@@ -408,6 +408,7 @@ private import Glibc
     ),
     ("batch", ["batch -"]),
     ("simulator serve", ["simulator serve --port 8085"]),
+    ("simulator run", ["simulator run --port 8085 -- ./none"]),
     (
       "simulator show",
       [

@@ -77,19 +77,19 @@ import Testing
     #expect(count > 10)
   }
 
-  /// The server is ready and its file whole before the program reads it.
   @Test(.enabled(if: Judge.has("ctypes"), "python3 is not installed"))
   func `the README's lines for an own program run as pasted`() throws {
     let text = try String(contentsOfFile: Project.path("README.md"), encoding: .utf8)
     let lines = try #require(
-      text.components(separatedBy: "```sh\n").first { $0.contains("mkfifo") }?
+      text.components(separatedBy: "```sh\n").last { $0.contains("simulator run") }?
         .components(separatedBy: "```")[0]
     )
     let (binary, bin) = try home()
     defer { binary.remove() }
     let (status, printed) = try shell(lines, binary, bin)
     #expect(status == 0, "\(printed)")
-    #expect(printed.split(separator: "\n").contains("executed"), "\(printed)")
+    let shown = lines.split(separator: "\n").filter { $0.hasPrefix("# ") }.map { $0.dropFirst(2) }
+    #expect(printed.split(separator: "\n") == shown, "\(printed)")
   }
 
   /// An amount, and runs one after the other: the addition to the command, and the script's exit. Three of

@@ -123,7 +123,7 @@ import Testing
 
   /// Faults that no line of a batch reaches, or whose request `tender` never sends.
   private static let elsewhere: Set<String> = [
-    "diagnostic", "status-report", "return", "accounts", "sweeping", "payout",
+    "diagnostic", "status-report", "return", "accounts", "sweeping", "payout", "event",
   ]
 
   private struct Row {

@@ -332,7 +332,8 @@ import Testing
       .write(toFile: script, atomically: true, encoding: .utf8)
     let path = "\(Binary.products.path):/usr/bin:/bin"
     let start = ContinuousClock.now
-    let (status, output) = try Self.run("/bin/sh", [script], ["PATH": path])
+    let variables = ["PATH": path, "HOME": binary.home.path]
+    let (status, output) = try Self.run("/bin/sh", [script], variables)
     let shown = String(decoding: output, as: UTF8.self)
     #expect(status == 0, "\(shown)")
     #expect(shown.split(separator: "\n").count { $0.hasPrefix("ok ") } == 15, "\(shown)")

@@ -195,8 +195,8 @@ import Testing
 @Suite struct CatalogueTests {
   @Test func `has no name twice and an explanation for each`() {
     let names = Dictionary(grouping: catalogue.options.map(\.name)) { $0 }
-    // Two names have different meanings for the commands that sum and search.
-    #expect(names.filter { $0.value.count > 1 }.keys.sorted() == ["by", "limit"])
+    // Three names have different meanings for the commands that sum, search, and run a program.
+    #expect(names.filter { $0.value.count > 1 }.keys.sorted() == ["by", "expect", "limit"])
     let shorts = catalogue.options.compactMap(\.short)
     #expect(Set(shorts).count == shorts.count)
     let commands = catalogue.commands.map(\.name)

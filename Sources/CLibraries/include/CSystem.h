@@ -24,9 +24,10 @@ const char *tender_system_build(void);
 /// hides them from Swift. A command without its arguments would do nothing, and exit with 0.
 char **tender_system_arguments(void);
 
-/// Protects this process's memory from other processes of the same user: no debugger, and no core dump.
-/// Returns 0 if the system does so.
-int tender_system_hide_memory(void);
+/// Makes new files private to their owner. Protects this process's memory from other processes of the same user: no
+/// debugger, no core dump, and no file with the keys of its connections. Call it first, since a command of the user's
+/// gets back what this changes. Returns 0 if the system hides the memory.
+int tender_system_protect(void);
 
 /// The time when a file was created, in nanoseconds since 1970. A copy has a different time, and on Linux no
 /// program can set it (statx(2), `stx_btime`). -1 without a file, or if the file system stores no such time.
@@ -60,6 +61,25 @@ struct tender_program_answer {
 enum { TENDER_PROGRAM_MISSING = -1, TENDER_PROGRAM_LATE = -2, TENDER_PROGRAM_LONG = -3 };
 /// The largest number of bytes of output, and the time limit of a program in milliseconds.
 enum { TENDER_PROGRAM_OUTPUT = 65536, TENDER_PROGRAM_TIME = 10000 };
+
+/// Starts a helper that runs one command of the user's, without the restrictions of this process. Call it before this
+/// process has threads or restrictions. `folder` is removed when the helper ends.
+///
+/// The helper waits for a 32-bit size, and so many bytes of further variables, `NAME=VALUE` with a zero after each. Then
+/// it starts the command in a process group of its own. If standard input and output are a terminal, the group gets the
+/// foreground. Each further byte is a signal: it goes to the command, those of a keyboard to its group. When the command
+/// has ended, the rest of the group gets SIGTERM, and SIGKILL 10 s later. The same happens to a command that does not
+/// end within 10 s after SIGTERM, SIGHUP or SIGQUIT. After the answer, the helper ends when the socket closes. If it
+/// closes earlier, that is a SIGTERM.
+///
+/// Returns the descriptor of its socket, or -1.
+int tender_system_command(char *const *arguments, const char *folder);
+
+/// The end of a command: errno if it could not be started, else its exit status, or 128 plus the signal that ended it.
+struct tender_command_end {
+  int32_t problem;
+  int32_t status;
+};
 
 /// Paths.
 struct tender_texts {

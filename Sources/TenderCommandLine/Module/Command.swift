@@ -184,6 +184,9 @@ package struct Command: Sendable {
     self.meanings = meanings
   }
 
+  /// Whether its operands are a program of the user's and its arguments.
+  package var runsProgram: Bool { operands.first?.completion == .program }
+
   package var summary: String { String(page.head.dropFirst(name.count + 2)) }
 
   /// The paragraphs. The caller wraps them.
@@ -253,6 +256,8 @@ package struct Command: Sendable {
     if bounds == .world || bounds == .servedWorld || isAboutProgram {
       names += [Keys.timeout.option.name, Keys.provider.option.name, Keys.env.option.name]
     }
+    // The program has standard output, and a new state folder.
+    if runsProgram { names += [Keys.stateDir.option.name, Keys.fields.option.name] }
     return names.filter { !own.contains($0) }
   }
 

@@ -123,7 +123,7 @@ package final class Invocation: Sendable {
       option.readsStandardInput
         && (option.value == .flag ? values[option.name] != nil : values[option.name]?.last == "-")
     }
-    let readers = operands.count { $0 == "-" } + options
+    let readers = (command.runsProgram ? 0 : operands.count { $0 == "-" }) + options
     guard readers <= 1 else {
       throw .badOperand(
         "standard input can be read once",

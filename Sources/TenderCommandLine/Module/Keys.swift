@@ -174,6 +174,23 @@ package enum Keys {
     ),
     1...1_000_000
   )
+  package static let webhook = Key<String>(
+    .server(
+      "webhook URL...: send the providers' events to this address; PROVIDER=URL for those of one"
+    )
+  )
+  package static let world = Key<String>(
+    .server("world FILE: begin with a world of tender simulator save").with(.files)
+  )
+  package static let keep = Key<String>(
+    .server("keep FILE: save the world at the end").with(.newFiles)
+  )
+  package static let expectBooks = Key<String>(
+    .server(
+      "expect WORD...: exit 18 where the books differ: charged.GBP=1400, refunded.GBP=0, payments=1, "
+        + "unknown=0, undelivered=0; commas between several"
+    )
+  )
   package static let unmatched = Key<Bool>(
     .filter("unmatched: only requests that no provider knows")
   )

@@ -15,8 +15,10 @@ package final class Option: Sendable {
   }
 
   /// What the value names. Completion offers that. `newFiles` are files that the command creates. `reference` is
-  /// another payment: a batch runs a line after earlier lines about it.
-  package enum Completion: Sendable, Hashable { case nothing, files, newFiles, folders, reference }
+  /// another payment: a batch runs a line after earlier lines about it. `program` is a program and its arguments.
+  package enum Completion: Sendable, Hashable {
+    case nothing, files, newFiles, folders, reference, program
+  }
 
   /// The section of help that lists it.
   ///

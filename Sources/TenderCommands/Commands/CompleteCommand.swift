@@ -100,7 +100,7 @@ struct CompleteCommand {
   private static func own(_ choices: [String], _ kind: Option.Completion) -> [Candidate]? {
     if !choices.isEmpty { return choices.map { ($0, "") } }
     switch kind {
-    case .files, .newFiles: return [(Completions.files, "")]
+    case .files, .newFiles, .program: return [(Completions.files, "")]
     case .folders: return [(Completions.folders, "")]
     case .nothing, .reference: return nil
     }

@@ -154,11 +154,7 @@ struct SimulatorCommands: CommandWork {
         hint: "it is made by the first simulated payment; --state-dir names another folder"
       )
     }
-    let ledger = try ledger()
-    try Environment.write(to: invocation.operands[0], named: "simulator save") {
-      write throws(Fault) in
-      try ledger.save(write)
-    }
+    try ledger().save(to: invocation.operands[0], named: "simulator save")
     return output.exit(0)
   }
 
@@ -170,10 +166,7 @@ struct SimulatorCommands: CommandWork {
     defer { Environment.close(descriptor) }
     let ledger = try ledger()
     try confirm(ledger, "Replace the simulated world")
-    let reader = LineReader(descriptor: descriptor, limit: 1 << 20) {
-      [signals = composition.signals] in signals.wish != nil
-    }
-    try ledger.load { () throws(Fault) in try reader.next() }
+    try ledger.load(from: descriptor, composition.signals)
     output.note("the simulated world is the saved one; the journal is as it was")
     return output.exit(0)
   }
@@ -195,5 +188,18 @@ struct SimulatorCommands: CommandWork {
   private func confirm(_ ledger: Ledger, _ question: String) throws(Fault) {
     guard try ledger.count() > 0, composition.terminal() != nil else { return }
     try composition.confirm(question, "it", code: "world_not_confirmed")
+  }
+}
+
+extension Ledger {
+  /// Saves the world to a file.
+  func save(to path: String, named name: String) throws(Fault) {
+    try Environment.write(to: path, named: name) { write throws(Fault) in try save(write) }
+  }
+
+  /// Replaces the world by that of an open file.
+  func load(from descriptor: Int32, _ signals: Signals) throws(Fault) {
+    let reader = LineReader(descriptor: descriptor, limit: 1 << 20) { signals.wish != nil }
+    try load { () throws(Fault) in try reader.next() }
   }
 }

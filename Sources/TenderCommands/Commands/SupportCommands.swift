@@ -15,28 +15,6 @@ extension Action {
     """
   ).performed(by: SupportCommands.providers)
 
-  static let simulatorServe = Command(
-    .local(.writes),
-    """
-    simulator serve: serve the simulated providers on loopback
-    Offers the simulated providers over real HTTP and WebSocket on 127.0.0.1, with a card reader
-    on a TCP port beside. It prints all that a client needs: addresses, credentials and a signing
-    key. The key is made at the first start and stored in the state folder. The names are the
-    variables of tender and, where they are public, of the providers' own programs. With them
-    tender --env sandbox --provider NAME pays here. Other credentials are refused as the provider
-    refuses them. Its first line comes when the server is ready and the --env-file is whole. With
-    that file the record has no private key. Ctrl-C or SIGTERM stops the server.
-
-    Scenario, faults and clock are for requests without a header X-Tender-Simulator. Below
-    /_simulator/ are the other simulator commands over HTTP: see tender help simulator.
-    $ tender simulator serve --port 8085 # serve on port 8085
-    $ tender simulator serve --env-file simulator.env # then, in another shell: . ./simulator.env
-    """,
-    options: [Keys.port, Keys.envFile, Keys.trustKey, Keys.retain] + Catalogue.simulation,
-    exits: [.state],
-    bounds: .servedWorld
-  ).performed(by: SupportCommands.serve)
-
   static let simulatorScenarios = Command(
     .local(.nothing),
     """
@@ -212,109 +190,6 @@ struct SupportCommands: CommandWork {
     try InProcessSimulator(world, ledger).catchUp()
     output.show(records.check("clock", Timestamp.text(world.now)))
     return output.exit(0)
-  }
-
-  func serve() throws(Fault) -> Int32 {
-    if let fault = composition.simulatorOptions.unreachable { throw .onlyInProcess(fault) }
-    try listen()
-    output.note("stopped")
-    return 0
-  }
-
-  /// Serves until a signal comes.
-  private func listen() throws(Fault) {
-    let port = try invocation.value(Keys.port) ?? 0
-    var world = try composition.servedWorld()
-    world.trustedKeys = try trustedKeys()
-    // An unusable ledger must fail now, not at the first request.
-    _ = try Ledger(path: world.ledgerPath)
-    composition.signals.hold()
-    let nextCustomer = NextCustomer()
-    let server = SimulatorServer(
-      world,
-      nextCustomer,
-      retaining: try invocation.value(Keys.retain)
-    )
-    let chosen = try server.start(port: port)
-    defer { server.stop() }
-    let reader = DeviceServer(world, nextCustomer)
-    // The reader's port is the one after a named port.
-    let readerPort = try reader.start(port: port == 0 || port == .max ? 0 : port + 1)
-    defer { reader.stop() }
-    let served = ServedPorts(composition.settings)
-    for port in [chosen, readerPort] { try served.announce(port) }
-    func text(_ address: ServedAddress) -> String {
-      address.text(port: chosen, devicePort: readerPort)
-    }
-    let variables = try variables(world, text)
-    let exports = variables.map { "export \($0)=\(Self.quoted($1))\n" }.joined()
-    let envFile = invocation[Keys.envFile]
-    if let envFile { try Environment.write(exports, to: envFile, named: "--env-file") }
-    // A file for the owner alone has the keys; a log that gets the record does not.
-    let shown = variables.filter { envFile == nil || !$0.value.contains("PRIVATE KEY") }
-    let fields: JSONObject = [
-      "address": .string(text(.http)), "device": .string(text(.device)),
-      "variables": .object(JSONObject(shown.map { .init(key: $0, value: .string($1)) })),
-      "env_file": envFile?.json,
-    ]
-    if output.isTable { output.put(exports) } else { output.show(records.record(.server, fields)) }
-    output.note("the simulated providers listen on 127.0.0.1:\(chosen); Ctrl-C stops them")
-    output.note("with these variables set, tender goes there, with --env simulator or sandbox")
-    while composition.signals.kind == nil {
-      try? SystemClock(interruption: composition.signals).pause(milliseconds: 3_600_000)
-    }
-  }
-
-  /// The variables of a client of the served simulator: those of `tender`, then those of the providers'
-  /// programs.
-  private func variables(
-    _ world: SimulatorWorld,
-    _ text: (ServedAddress) -> String
-  ) throws(Fault) -> [(name: String, value: String)] {
-    var variables = composition.providers.simulated.flatMap(\.variables).map {
-      (name: $0.name, value: text($0.address))
-    }
-    var own: [(name: String, value: String)] = []
-    for simulated in composition.providers.simulated {
-      let section = try simulated.served(world)
-      for key in try composition.module(simulated.name.text).section.keys {
-        let name = "TENDER_\(simulated.name.text)_\(key.name)".uppercased()
-        // A reader has an address, which comes first.
-        guard let value = section[key.name], !variables.contains(where: { $0.name == name }) else {
-          continue
-        }
-        variables.append((name, value.text ?? JSONWriter.text(value)))
-      }
-      own += simulated.ownVariables.compactMap { name, key in
-        section.text(key).map { (name, $0) }
-      }
-    }
-    return variables + own
-  }
-
-  /// A value in single quotes, as any shell reads it.
-  private static func quoted(_ value: String) -> String {
-    "'" + value.replacing("'", with: "'\\''") + "'"
-  }
-
-  /// The public keys of clients, by their ids.
-  private func trustedKeys() throws(Fault) -> [String: String] {
-    var keys: [String: String] = [:]
-    for text in invocation.all(Keys.trustKey) {
-      let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-      guard parts.count == 2, keys[parts[0]] == nil else {
-        throw .badValue("--trust-key", text, hint: "an id and a file, KID=FILE, each id once")
-      }
-      let pem = try Environment.read(parts[1], named: "--trust-key", limit: 65_536)
-      if let problem = TrustedKey.problem(pem) {
-        throw .badFile(
-          "--trust-key: \(parts[1].quotedForMessage) \(problem)",
-          hint: "openssl ec -in KEY.pem -pubout writes the public half of a key"
-        )
-      }
-      keys[parts[0]] = String(decoding: pem, as: UTF8.self)
-    }
-    return keys
   }
 
   func showConfig() throws(Fault) -> Int32 {

@@ -124,6 +124,16 @@ private struct Bounds {
     let port = (try? settings.invocation.value(Keys.port)) ?? 0
     listens = [UInt16(port), port == 0 || port == .max ? 0 : UInt16(port) + 1]
     sockets = TENDER_SOCKETS_TCP
+    for text in settings.invocation.all(Keys.webhook) {
+      let start = text.firstRange(of: "http")?.lowerBound ?? text.startIndex
+      guard let address = WebAddress(String(text[start...])) else { continue }
+      let port = address.port ?? (address.isEncrypted ? 443 : 80)
+      if address.isLoopback {
+        connects.append(UInt16(port))
+      } else {
+        addNetwork([UInt16(port)] + Self.ports(settings.environment))
+      }
+    }
   }
 
   /// The settings of each profile that the command may use. A line of a batch may name another one.

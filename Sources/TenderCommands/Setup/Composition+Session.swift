@@ -18,6 +18,19 @@ extension Composition {
     return Environment.holdsHashes(folder) ? .folder(folder) : .builtIn
   }
 
+  /// The settings of connections to the receivers of events. A request is sent once, and a signal does not end it.
+  var eventTransport: TransportSettings {
+    var transport = TransportSettings(
+      clock: SystemClock(interruption: NeverInterrupted()),
+      randomness: SystemRandomness(),
+      interruption: NeverInterrupted(),
+      userAgent: "tender/\(Catalogue.version)"
+    )
+    transport.roots = roots
+    transport.returns = 0
+    return transport
+  }
+
   private func transport(_ clock: any Clock) -> TransportSettings {
     var transport = TransportSettings(
       clock: clock,

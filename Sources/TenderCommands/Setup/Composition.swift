@@ -43,6 +43,8 @@ final class Composition: Session {
   let check: Check?
   /// Opens the bank's pages, if the user requested that.
   let browser: Browser?
+  /// The command of the user's that this one runs; nil if it runs none.
+  let command: UserCommand?
   let containment: Containment
   /// One engine for each provider and env, so that many look-ups share a connection and an open ledger.
   private var engines: [(provider: ProviderName, env: Env, engine: Engine)] = []
@@ -73,10 +75,12 @@ final class Composition: Session {
     batchLine: Int? = nil,
     check: Check? = nil,
     browser: Browser? = nil,
+    command: UserCommand? = nil,
     containment: Containment = .none
   ) throws(Fault) {
     self.providers = providers
     self.browser = browser
+    self.command = command
     self.containment = containment
     self.shared = shared
     self.instrument = instrument

@@ -49,7 +49,7 @@ final class Output {
     patience = Console.Patience { stop() != nil }
     let (invocation, environment) = (settings.invocation, settings.environment)
     let profile = settings.profile.text("output")
-    isTable = Self.isTable(option: invocation.format, environment, profile: profile)
+    isTable = Self.isTable(of: invocation, environment, profile: profile)
     if invocation.has(Keys.json), let output = invocation[Keys.output],
       !["jsonl", "json"].contains(output)
     {
@@ -124,6 +124,17 @@ final class Output {
     case "jsonl", "json", "csv", "raw": false
     default: Console.isTerminal(1)
     }
+  }
+
+  /// Whether the output of a command is a table. If a program has standard output, its kind says nothing, and the
+  /// rest is for people.
+  static func isTable(
+    of invocation: Invocation,
+    _ environment: Environment,
+    profile: String? = nil
+  ) -> Bool {
+    let usual = invocation.command.runsProgram ? "table" : nil
+    return isTable(option: invocation.format, environment, profile: profile ?? usual)
   }
 
   static func isColoured(_ option: String?, _ environment: Environment, descriptor: Int32) -> Bool {

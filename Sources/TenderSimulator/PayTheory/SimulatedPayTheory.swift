@@ -98,6 +98,9 @@ package struct SimulatedPayTheory: SimulatedProvider {
       }
   }
 
+  /// Three times, then the hook is inactive (PayTheory/README, 12.5).
+  package var retries: EventRetries? { .times(3) }
+
   /// The requests over HTTP and the socket, and their faults.
   package var faults: FaultTable {
     FaultTable(
@@ -114,8 +117,13 @@ package struct SimulatedPayTheory: SimulatedProvider {
         graphql looks a GraphQL request; payment-status
         reversal changes the void or refund; refund
         stored changes the charge by a stored method; transact --token
+        event looks an event
         """,
       rows: """
+        duplicate [sent twice at the same moment] - event
+        delay=2s [sent late] - event
+        drop [not sent] - event
+        reorder [sent after the next one] - event
         refused [not done, refused] 11 socket 4 token attestation graphql
         http-429,http-500,http-503,reset-amid 11 token graphql 9 reversal stored
         unreachable 10 token socket graphql reversal stored

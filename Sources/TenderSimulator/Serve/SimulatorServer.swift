@@ -1,7 +1,7 @@
 private import CLibraries
 private import Platform
 private import Synchronization
-import TenderEngine
+package import TenderEngine
 package import TenderModel
 private import TenderSystem
 
@@ -21,6 +21,9 @@ package final class SimulatorServer: @unchecked Sendable {
   private var alarmSource: Int32 = -1
   /// A pipe that gets a byte when the queue may have an earlier change.
   private var bell: [Int32] = [-1, -1]
+  /// The sets of keys that events are signed with, by their paths. Used in turn.
+  private var keySets: [String: [UInt8]] = [:]
+  private var sender: EventSender?
   private let nextCustomer: NextCustomer
   /// The number of payments to keep; nil for all.
   private let retained: Int?
@@ -88,8 +91,8 @@ package final class SimulatorServer: @unchecked Sendable {
   /// Makes the changes of the queue when they are due, until the server stops.
   private func runClock() {
     while !shouldStop {
-      let wait = try? inTurn { () throws(Fault) in
-        try simulator([:], isControl: true).catchUp(isOfRequest: false)
+      let wait = try? inWorld { simulator throws(Fault) in
+        try simulator.catchUp(isOfRequest: false)
       }
       var polled = [alarm, bell[0]].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
       let sleep = max(1, min(wait.flatMap { $0 } ?? .max, Self.longestSleep))
@@ -138,6 +141,37 @@ package final class SimulatorServer: @unchecked Sendable {
     guard let result else { throw .state("state_unusable", "the ledger had no turn", "try again") }
     return result
   }
+
+  /// Runs `body` in turn with the world of this server, without a request.
+  func inWorld<Result>(
+    _ body: (InProcessSimulator) throws(Fault) -> Result
+  ) throws(Fault) -> Result {
+    try inTurn { () throws(Fault) in try body(simulator([:], isControl: true)) }
+  }
+
+  /// Sends the events of the world to addresses from now on. `base` is the address of this server. Each address has a
+  /// connection that `http` makes.
+  ///
+  /// Returns the address of the keys of their signatures; nil if no provider signs. Throws `internal` without libcrypto.
+  package func send(
+    to addresses: [EventAddress],
+    from base: String,
+    http: @escaping @Sendable () -> any HTTPExchange
+  ) throws(Fault) -> String? {
+    var signers: [String: any EventSigner] = [:]
+    for provider in world.providers {
+      signers[provider.name.text] = try provider.signer(at: base, world.randomness)
+    }
+    let sets = signers.values.map { $0.keySet }
+    try inTurn { () throws(Fault) in for set in sets { keySets[set.path] = set.body } }
+    let sender = EventSender(addresses, world, signers, http: http)
+    try sender.start(self)
+    self.sender = sender
+    return sets.first.map { base + $0.path }
+  }
+
+  /// Waits until the events of now were tried once.
+  package func finishSending() { sender?.finish() }
 
   /// Handles a request or a message in turn. After each tenth of the payments to keep, older ones are deleted.
   ///
@@ -322,6 +356,11 @@ package final class SimulatorServer: @unchecked Sendable {
         if let known = incoming.simulator { return known }
         return try self.simulator(request.fields, isControl: isControl)
       }
+      if request.method == "GET",
+        let set = try inTurn({ () throws(Fault) in keySets[request.path] })
+      {
+        return unsafe Self.answer(connection, HTTPResponse(status: 200, body: set))
+      }
       if isControl {
         let shown = try inTurn { () throws(Fault) in try control(request, simulator) }
         return unsafe Self.answer(connection, shown)
@@ -389,7 +428,14 @@ package final class SimulatorServer: @unchecked Sendable {
       )
     case "events":
       let after = query["after"].flatMap { Int($0) } ?? 0
-      return Self.answer(try ledger.events(after: after).map(\.shown))
+      return Self.answer(
+        try ledger.events(after: after).map { event throws(Fault) in
+          var shown = event.shown
+          let deliveries = try ledger.deliveries(of: event.number)
+          if !deliveries.isEmpty { shown["deliveries"] = deliveries.map(\.shown).json }
+          return shown
+        }
+      )
     case "save":
       var text: [UInt8] = []
       try ledger.save { line in

@@ -34,7 +34,8 @@ struct SimulatedSigner: Booked {
     }
   }
 
-  private static func make(id: String) throws(Fault) -> SimulatedSigner {
+  /// Makes a key. Throws `internal` without libcrypto.
+  static func make(id: String) throws(Fault) -> SimulatedSigner {
     let size = Int(TENDER_ES512_PEM_SIZE)
     var secret = [CChar](repeating: 0, count: size)
     var known = secret

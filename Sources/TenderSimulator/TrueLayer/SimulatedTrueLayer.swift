@@ -1,3 +1,4 @@
+package import TenderEngine
 package import TenderModel
 
 /// The simulated counterpart of TrueLayer: its API, and the bank's pages.
@@ -111,6 +112,16 @@ package struct SimulatedTrueLayer: SimulatedProvider {
       }
   }
 
+  /// Up to 72 hours (TrueLayer/README, 10.9).
+  package var retries: EventRetries? { .within(72 * 3_600_000) }
+
+  package func signer(
+    at base: String,
+    _ randomness: any Randomness
+  ) throws(Fault) -> (any EventSigner)? {
+    try BankEventSigner(at: base, randomness)
+  }
+
   /// The requests over HTTP, in the order of a payment, and their faults.
   package var faults: FaultTable {
     FaultTable(
@@ -130,6 +141,7 @@ package struct SimulatedTrueLayer: SimulatedProvider {
         accounts looks a merchant account
         sweeping changes sweeping
         payout changes the payout
+        event looks an event
         """,
       rows: """
         http-401,http-403 - return accounts sweeping payout 4 refunds bank-token create start selection consent form \
@@ -150,6 +162,11 @@ package struct SimulatedTrueLayer: SimulatedProvider {
         cut=10 - return accounts sweeping payout 11 refunds bank-token start selection 9 create consent form status refund
         latency=2s - return accounts sweeping payout 0 bank-token create start selection consent form status bank-cancel revoke \
         refund refunds
+        duplicate [sent twice at the same moment] - event
+        delay=2s [sent late] - event
+        drop [not sent] - event
+        reorder [sent after the next one] - event
+        bad-signature [sent with a signature that does not fit] - event
         bandwidth=1000 - return accounts sweeping payout 0 bank-token create start selection consent form status refund refunds
         """
     )

@@ -16,8 +16,7 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
   /// If it fails, the first request reports that.
   package static func openAhead() { DetachedThread.begin { _ = unsafe tender_curl_open() } }
 
-  /// The number of times that a provider may delay a request by `Retry-After`, and the range of seconds.
-  private static let returns = 5
+  /// The range of seconds that `Retry-After` may delay a request.
   private static let patience = 0...60
 
   package func send(
@@ -29,7 +28,7 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
     guard permit == nil else { return answer }
     // A delay counts only if the provider names it (RFC 9110, section 10.2.3), and the request's deadline
     // allows it.
-    for _ in 0..<Self.returns where answer.status == 429 || answer.status == 503 {
+    for _ in 0..<settings.returns where answer.status == 429 || answer.status == 503 {
       guard let seconds = answer.fields["retry-after"].flatMap({ Int($0) }),
         Self.patience.contains(seconds), seconds * 1000 < deadline.remaining
       else { break }

@@ -19,6 +19,8 @@ package struct TransportSettings: Sendable {
   package var userAgent: String
   /// Header fields of every request and every upgrade.
   package var extraFields: [HTTPRequest.Field] = []
+  /// The number of times that `Retry-After` may delay a request.
+  package var returns = 5
   /// The largest accepted answer, in bytes.
   package var answerLimit = 4 << 20
 
