@@ -11,6 +11,8 @@ struct PlainText {
     (self.bytes, self.origins) = (bytes, origins)
   }
 
+  init(undecoded bytes: [UInt8]) { self.init(bytes, nil) }
+
   init(_ original: [UInt8]) {
     guard Self.mayHaveEscapes(original) else {
       self.init(original, nil)

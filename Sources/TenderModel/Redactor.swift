@@ -334,10 +334,12 @@ extension Redactor {
     _ known: Fingerprints
   ) -> [Range<Int>] {
     guard !known.isEmpty else { return [] }
-    let asIs = plain.isChanged ? known.places(in: bytes) : []
-    let isApart = known.mayBegin(inCodesOf: plain.bytes)
-    let codes = (isApart ? plain.codes : nil).map { known.places(in: $0.bytes).map($0.place) }
-    let found = asIs + known.places(in: plain.bytes).map(plain.place) + (codes ?? [])
+    // Digits before a secret can make an escape with its first ones.
+    let texts = plain.isChanged ? [PlainText(undecoded: bytes), plain] : [plain]
+    let found = texts.flatMap { text in
+      let codes = known.mayBegin(inCodesOf: text.bytes) ? text.codes : nil
+      return [text, codes].compactMap(\.self).flatMap { known.places(in: $0.bytes).map($0.place) }
+    }
     // A number may begin within a security code before it, whose rest would be shown.
     return found.map { range in
       let before = bytes[..<range.lowerBound].suffix(8).reversed().prefix(while: DigitRuns.isDigit)

@@ -152,6 +152,13 @@ import Testing
     }
   }
 
+  /// Digits before a number make an escape with its first ones.
+  @Test func `finds a learned number in groups behind the beginning of an escape`() {
+    let redactor = Redactor()
+    redactor.learn("4000056655665556")
+    #expect(redactor.redact(#"x \u664000 0566 5566 5556 y"#) == #"x \u[redacted] y"#)
+  }
+
   /// However many digits are before it.
   @Test(arguments: [0...40, 1210...1260])
   func `sees a card number behind many digits`(_ counts: ClosedRange<Int>) {

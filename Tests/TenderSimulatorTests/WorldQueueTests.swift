@@ -101,11 +101,13 @@ import Testing
     #expect(try world("often", looks: 12) == once)
   }
 
-  @Test func `events survive a save, and are handed on once`() throws {
+  @Test func `events survive a save, and none is handed on again`() throws {
     let ledger = try story("a", ManualClock())
     let events = try ledger.events()
     #expect(try ledger.handedOn() == 0)
     try ledger.handOn(upTo: 1)
+    let next = try ledger.events(after: ledger.handedOn())
+    #expect(next.map(\.number) == [2] && next.first?.type == "payment_executed")
     var lines: [String] = []
     try ledger.save { line in
       lines.append(line)
@@ -115,8 +117,6 @@ import Testing
     var rest = lines[...]
     try other.load { () throws(Fault) in rest.popFirst() }
     #expect(try other.events().map(\.body) == events.map(\.body))
-    #expect(try other.handedOn() == 1)
-    let next = try other.events(after: other.handedOn())
-    #expect(next.map(\.number) == [2] && next.first?.type == "payment_executed")
+    #expect(try other.events(after: other.handedOn()).isEmpty)
   }
 }
