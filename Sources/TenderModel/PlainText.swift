@@ -39,17 +39,18 @@ struct PlainText {
 
   /// The letters and digits, without what separates them; nil if nothing does.
   var codes: PlainText? {
-    let places = bytes.indices.filter { place in
-      DigitRuns.isDigit(bytes[place]) || DigitRuns.isLetter(bytes[place])
+    let isOfCode = { (byte: UInt8) in DigitRuns.isDigit(byte) || DigitRuns.isLetter(byte) }
+    let count = bytes.count(where: isOfCode)
+    guard count < bytes.count else { return nil }
+    var (codes, origins): ([UInt8], [Range<UInt32>]) = ([], [])
+    codes.reserveCapacity(count)
+    origins.reserveCapacity(count)
+    for index in bytes.indices where isOfCode(bytes[index]) {
+      let place = place(of: index..<(index + 1))
+      codes.append(bytes[index])
+      origins.append(UInt32(place.lowerBound)..<UInt32(place.upperBound))
     }
-    guard places.count < bytes.count else { return nil }
-    return PlainText(
-      places.map { bytes[$0] },
-      places.map { index in
-        let place = place(of: index..<(index + 1))
-        return UInt32(place.lowerBound)..<UInt32(place.upperBound)
-      }
-    )
+    return PlainText(codes, origins)
   }
 
   /// Returns the range in the original text that some bytes come from.
