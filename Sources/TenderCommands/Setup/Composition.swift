@@ -147,14 +147,14 @@ final class Composition: Session {
 
   /// The time of the simulated world in this process; nil if there is none, or a served one is used.
   private var worldNow: Int? {
-    guard !environment.isRedirected, let ahead = worldAhead else { return nil }
+    guard let ahead = worldAhead else { return nil }
     worldClock.startAhead(by: ahead)
     return worldClock.now
   }
 
   /// The time that the world is ahead, read once.
   private lazy var worldAhead: Int? = {
-    guard (try? hasWorld) == true else { return nil }
+    guard !environment.isRedirected, (try? hasWorld) == true else { return nil }
     return try? Ledger(path: settings.stateFolder().text + "/simulator.db").ahead()
   }()
 
