@@ -249,7 +249,7 @@ extension PayTheoryProvider {
     let id = Transactions.id(found.now)
     let currency = Transactions.currency(found.now)
     func isReversal(_ item: JSONObject) -> Bool {
-      item.text("parent_id") == id && !Transactions.isPayment(item) && Transactions.isLive(item)
+      item.text("parent_id") == id && Transactions.isReversal(item) && Transactions.isLive(item)
         && Transactions.currency(item) ?? currency == currency
     }
     found.reversals = list.filter(isReversal)

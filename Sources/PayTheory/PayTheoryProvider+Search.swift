@@ -74,7 +74,7 @@ extension PayTheoryProvider: SearchFlow {
       let either: GraphQL.Condition =
         parents.isEmpty ? after : voided.isEmpty ? before : .init(before, or: after)
       let found = try graphQL.search(
-        [GraphQL.Condition("transaction_type", "NOT_EQUAL", "REVERSAL"), either],
+        Self.ofPayments + [either],
         limit: max(50, parents.count + voided.count)
       ).found.filter { Transactions.isPayment($0) && Transactions.status($0) != .declined }
       guard !found.isEmpty else { break }
@@ -100,9 +100,13 @@ extension PayTheoryProvider: SearchFlow {
     return payment
   }
 
+  /// A reversal and a return of the bank are transactions, but no payments.
+  private static let ofPayments = ["REVERSAL", "ACH_RETURN"].map {
+    GraphQL.Condition("transaction_type", "NOT_EQUAL", $0)
+  }
+
   private static func conditions(_ filter: PaymentFilter) -> [GraphQL.Condition] {
-    // A reversal is a transaction, but not a payment.
-    var conditions = [GraphQL.Condition("transaction_type", "NOT_EQUAL", "REVERSAL")]
+    var conditions = ofPayments
     if let handle = filter.handle {
       if handle.contains("*") {
         // In the pattern, % and _ of the reference match other characters. `lets` compares exactly.

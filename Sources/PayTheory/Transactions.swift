@@ -110,6 +110,11 @@ enum Transactions {
       && !id(transaction).contains(":")
   }
 
+  /// Returns whether it is a refund. The bank's return of a debit is none, and the debit itself says RETURNED.
+  static func isReversal(_ transaction: JSONObject) -> Bool {
+    !isPayment(transaction) && transaction.text("transaction_type") != "ACH_RETURN"
+  }
+
   /// Returns whether it was accepted and not voided.
   static func isLive(_ transaction: JSONObject) -> Bool {
     let state = transaction.text("status") ?? ""

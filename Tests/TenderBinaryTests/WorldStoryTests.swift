@@ -149,6 +149,11 @@ import Testing
     #expect(numbers == Array(1...events.count))
     let ids = Set(events.compactMap { $0.text("id") })
     #expect(ids.count == events.count)
-    #expect(try binary.run(line: "payment-status ACH").record.text("status") == "returned")
+    // The return is no refund beside it, and no payment.
+    let returned = try binary.run(line: "payment-status ACH").record
+    #expect(returned.text("status") == "returned" && returned["refunded_amount"] == nil)
+    let sums = try binary.run(line: "totals").records.first { $0.text("currency") == "USD" }
+    #expect(sums?["refunded"]?.wholeNumber == 700, "\(String(describing: sums))")
+    #expect(try binary.run(line: "find ACH --online").records.count == 1)
   }
 }
