@@ -46,10 +46,25 @@ extension PayTheoryProvider {
     guard fits(found, Transactions.gross(found), progress) else {
       throw .otherPayment(prepared.receipt)
     }
-    guard Transactions.isKnown(found) else { throw .unknownState(found) }
-    var outcome = Transactions.payment(found)
-    outcome.amount = progress.operation.amount ?? outcome.amount
-    return .happened(outcome)
+    return .happened(try happened(found, progress, graphQL))
+  }
+
+  /// Returns a lost charge or capture that was found. It is the outcome of a look at the whole payment: others may
+  /// have given a part of it back since.
+  private func happened(
+    _ found: JSONObject,
+    _ progress: Progress,
+    _ graphQL: GraphQL,
+    in list: [JSONObject] = []
+  ) throws(Fault) -> Outcome {
+    let made = try charged(found, progress)
+    var query = LookUp(id: made.id)
+    (query.amount, query.isKnown) = (made.amount, true)
+    var outcome = try lookedUp(found, query, graphQL, in: list)
+    (outcome.amount, outcome.isNewID) = (made.amount, made.isNewID)
+    // The words of a void are those of its own operation.
+    if outcome.isVoided { outcome.result = made.result }
+    return outcome
   }
 
   /// Looks at a payment without a receipt number, by reference, amount, currency, instrument and time.
@@ -61,11 +76,8 @@ extension PayTheoryProvider {
       try isThis(item, Transactions.gross(item), item.text("transaction_date"), progress)
     }
     guard let found else { return .absent }
-    var outcome = try charged(found, progress)
+    var outcome = try happened(found, progress, graphQL, in: list)
     outcome.charges = Transactions.charges(list)
-    if [.refunded, .partiallyRefunded].contains(Transactions.status(found)) {
-      outcome.refundedAmount = try Transactions.refunded(found)
-    }
     return .happened(outcome)
   }
 
@@ -105,7 +117,7 @@ extension PayTheoryProvider {
     guard fits(transaction, Transactions.gross(transaction), progress) else {
       throw .otherPayment(captured)
     }
-    return .happened(try charged(transaction, progress))
+    return .happened(try happened(transaction, progress, graphQL))
   }
 
   // MARK: By reference

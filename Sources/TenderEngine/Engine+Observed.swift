@@ -30,7 +30,7 @@ extension Engine {
   /// Returns a payment with the answer of a look at one of its unknown operations: its result, and what happened to
   /// it since.
   func found(_ outcome: Outcome, of sequence: Int, _ known: Payment) throws(Fault) -> Payment {
-    guard known[sequence]?.isAttempt == true else {
+    guard let operation = known[sequence], operation.isAttempt || operation.kind == .capture else {
       return try driver.applied(outcome, .find, known, sequence)
     }
     var charged = outcome

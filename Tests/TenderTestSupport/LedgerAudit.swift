@@ -51,6 +51,8 @@ package enum LedgerAudit {
     /// Authorizations of stored methods, and those that were released.
     package var authorized = 0
     package var released = 0
+    /// The receipt numbers of payments that took money.
+    package var receipts: [String] = []
   }
 
   /// Returns the payments of a reference in the books.
@@ -74,6 +76,7 @@ package enum LedgerAudit {
         }
       }
       sums.count += 1
+      sums.receipts += [payment.text("receipt")].compactMap(\.self)
       sums.charged += amount
       sums.left += left
       sums.gross += gross
