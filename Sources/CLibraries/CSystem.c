@@ -439,6 +439,10 @@ static pid_t start_command(char *const *arguments, int terminal, int takes_termi
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+#ifndef __APPLE__
+    // A helper that is killed cannot end it.
+    prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+#endif
     execvp(arguments[0], arguments);
     int32_t failure = errno;
     send_all(ends[1], &failure, sizeof failure);

@@ -15,9 +15,12 @@ package final class UserCommand {
   package init(_ arguments: [String], _ environment: Environment) throws(Fault) {
     name = arguments[0]
     let folder = (environment["TMPDIR"] ?? "/tmp") + "/tender-XXXXXX"
-    let path = unsafe strdup(folder)
+    let made = unsafe strdup(folder)
+    defer { unsafe free(made) }
+    // The command may change its folder, so a relative name would not do.
+    let path = unsafe made.flatMap { unsafe mkdtemp($0) }.flatMap { unsafe realpath($0, nil) }
     defer { unsafe free(path) }
-    guard let path = unsafe path, unsafe mkdtemp(path) != nil else {
+    guard let path = unsafe path else {
       throw .state(
         "state_unusable",
         "cannot make \(folder): \(unsafe String(cString: strerror(errno)))",

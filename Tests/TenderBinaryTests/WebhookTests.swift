@@ -290,4 +290,44 @@ private import Glibc
       #expect(refused.status == status, "\(refused)")
     }
   }
+
+  /// Each event of a pair comes in the place of the other.
+  @Test func `reorders every pair of events`() throws {
+    let receiver = try Receiver()
+    let host = try Host(receiver, "/hooks", ["--sim-fault", "event:reorder"])
+    for reference in ["A", "B"] { try host.pay("paytheory", reference) }
+    let published = try #require(try host.get("/_simulator/events")?.array)
+      .compactMap { $0["body"]?.text }
+    let bodies = receiver.received(published.count)
+      .map { String(decoding: $0.body, as: UTF8.self) }
+    #expect(bodies.sorted() == published.sorted())
+    let moved = zip(bodies, published).count { $0 != $1 }
+    #expect(moved >= published.count - 1, "\(bodies)\n\(published)")
+  }
+
+  /// The receiver takes its time; Ctrl-C does not wait for it, and the status is still that of the command.
+  @Test func `a run ends at a signal though a receiver does not answer`() throws {
+    let receiver = try Receiver([0, 0, 0, 0, 0, 0])
+    var binary = try Binary()
+    defer { binary.remove() }
+    binary.variables["PATH"] = "\(Binary.products.path):/usr/bin:/bin"
+    binary.variables["TMPDIR"] = binary.home.path
+    let script =
+      "tender transact --provider paytheory --test-card visa --amount 5 --reference A --quiet --json >/dev/null"
+    let (process, _, errors) = try binary.start(
+      ["simulator", "run", "--webhook", "http://127.0.0.1:\(receiver.port)/", "--", "sh", "-c"]
+        + [script]
+    )
+    _ = receiver.received(1)
+    let start = ContinuousClock.now
+    // A signal before the command's end is the command's, so it is sent until one is the run's own.
+    while process.isRunning, ContinuousClock.now - start < .seconds(20) {
+      kill(process.processIdentifier, SIGHUP)
+      _ = poll(nil, 0, 500)
+    }
+    process.waitUntilExit()
+    #expect(ContinuousClock.now - start < .seconds(8))
+    let said = String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
+    #expect(said.contains("undelivered"), "\(said)")
+  }
 }

@@ -15,8 +15,8 @@ struct BookExpectation {
 
   /// Reads `payments=N`, `unknown=N`, `undelivered=N`, `charged.CUR=MINOR` and `refunded.CUR=MINOR`, with commas between them.
   ///
-  /// Throws `usage` for any other word.
-  init(_ texts: [String]) throws(Fault) {
+  /// Throws `usage` for any other word, and for `undelivered` where nothing is sent.
+  init(_ texts: [String], hasWebhooks: Bool) throws(Fault) {
     for word in texts.flatMap({ $0.split(separator: ",", omittingEmptySubsequences: false) }) {
       let sides = word.split(separator: "=", maxSplits: 1).map(String.init)
       let name = (sides.first ?? "").split(separator: ".", maxSplits: 1).map(String.init)
@@ -35,6 +35,9 @@ struct BookExpectation {
           hint: "charged.CUR=MINOR, refunded.CUR=MINOR, payments=N, unknown=N or undelivered=N, "
             + "such as charged.GBP=1400"
         )
+      }
+      guard sides[0] != "undelivered" || hasWebhooks else {
+        throw .badValue("--expect", String(word), hint: "events are only sent with --webhook URL")
       }
       expected.append((sides[0], value, number))
     }

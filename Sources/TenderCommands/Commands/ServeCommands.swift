@@ -38,11 +38,13 @@ extension Action {
     removed at the end. TENDER_STATE_DIR names the folder, so tender simulator show in CMD shows that
     world. Input and output are CMD's. One line on standard error counts what the books have.
 
-    The exit status is CMD's, or 128 plus the signal that ended it. If CMD succeeded and the books
+    TENDER_ENV is simulator, also where this shell has another one. The exit status is CMD's, or 128
+    plus the signal that ended it, also at --deadline. If CMD succeeded and the books
     differ from --expect, it is 18. charged and refunded are minor units of a currency; refunded counts
     refunds, voids and returned payments. unknown counts payments without an end. undelivered counts
-    events of --webhook that were not answered with 2xx. A CMD that cannot be
-    started is 2.
+    events of --webhook that were not answered with 2xx. When CMD ends, each event that is due is
+    tried once more at most. A test that needs a repetition or a delay waits for it in CMD. A CMD
+    that cannot be started is 2, as is a --keep that cannot be written.
 
     Signals go to CMD, and --deadline is a SIGTERM. If CMD does not end within 10 s, SIGKILL follows,
     except after Ctrl-C. When CMD has ended, the other processes of its group get SIGTERM, and SIGKILL
@@ -107,7 +109,10 @@ struct ServeCommands: CommandWork {
   }
 
   func run() throws(Fault) -> Int32 {
-    let expected = try BookExpectation(invocation.all(Keys.expectBooks))
+    let expected = try BookExpectation(
+      invocation.all(Keys.expectBooks),
+      hasWebhooks: invocation.has(Keys.webhook)
+    )
     guard let command = composition.command else {
       throw Fault(.internal, code: "internal", "simulator run has no helper")
     }
@@ -119,20 +124,25 @@ struct ServeCommands: CommandWork {
       defer { Environment.close(descriptor) }
       try ledger.load(from: descriptor, composition.signals)
     }
+    // A file that cannot be written must fail before the command runs.
+    let kept = invocation[Keys.keep]
+    if let kept { try ledger.save(to: kept, named: "--keep") }
     let served = try start()
+    let signals = composition.signals
     let result = Result { () throws(Fault) in
-      let address = [(name: "TENDER_SIMULATOR_URL", value: served.text(.http))]
-      return try command.run(with: try variables(served) + address, composition.signals)
+      // A run in an environment for live payments is still one against the simulator.
+      let own = [
+        (name: "TENDER_SIMULATOR_URL", value: served.text(.http)),
+        (name: "TENDER_ENV", value: Env.simulator.rawValue),
+      ]
+      return try command.run(with: try variables(served) + own, signals)
     }
-    served.server.finishSending()
+    served.server.finishSending { signals.next() != nil }
     served.stop()
     let status = try result.get()
-    if let path = invocation[Keys.keep] { try ledger.save(to: path, named: "--keep") }
+    if let kept { try ledger.save(to: kept, named: "--keep") }
     let totals = try InProcessSimulator(served.world, playsPayer: false, ledger).totals()
     output.tell("simulator: " + BookExpectation.text(totals))
-    guard !composition.signals.hasExpired else {
-      throw .stopped(by: .interrupted, underWay: "the command was under way")
-    }
     if let difference = expected.difference(totals) {
       guard status == 0 else {
         output.warn(difference)

@@ -196,11 +196,11 @@ final class EventSender: @unchecked Sendable {
     }
   }
 
-  /// Waits until the events of now were tried once. No further attempt follows.
-  func finish() {
+  /// Waits until the events of now were tried once. No further attempt follows. `isStopped` ends the wait.
+  func finish(_ isStopped: () -> Bool) {
     isFinishing.store(true, ordering: .sequentiallyConsistent)
     // A receiver that does not answer ends its thread.
-    while running.load(ordering: .sequentiallyConsistent) > 0 { _ = poll(nil, 0, 10) }
+    while running.load(ordering: .sequentiallyConsistent) > 0, !isStopped() { _ = poll(nil, 0, 10) }
   }
 
   private func run(_ queue: Queue, _ server: SimulatorServer) {
@@ -222,7 +222,7 @@ final class EventSender: @unchecked Sendable {
       }
       let sent = send(due, to: queue.address, http)
       try? server.inWorld { simulator throws(Fault) in try settle(sent, due, in: queue, simulator) }
-      if isLast, !sent.isDelivered { return }
+      if !sent.isDelivered, isFinishing.load(ordering: .sequentiallyConsistent) { return }
     }
   }
 
@@ -246,7 +246,8 @@ final class EventSender: @unchecked Sendable {
           )
           switch strike.what {
           case "drop": pending.delivery.error = "dropped by a fault"
-          case "reorder":
+          // The next one overtakes it, and is not held itself.
+          case "reorder" where queue.pending.last?.isHeld != true:
             pending.isHeld = true
             pending.next += Self.longestHold
           case "duplicate": pending.isTwice = true
@@ -277,7 +278,8 @@ final class EventSender: @unchecked Sendable {
     var pending = queue.pending.remove(at: place)
     pending.delivery = sent
     pending.isHeld = false
-    for index in queue.pending.indices where queue.pending[index].isHeld {
+    for index in queue.pending.indices
+    where queue.pending[index].isHeld && queue.pending[index].event.number < due.event.number {
       queue.pending[index].next = now
     }
     try simulator.parts.ledger.put(sent)

@@ -171,7 +171,9 @@ package final class SimulatorServer: @unchecked Sendable {
   }
 
   /// Waits until the events of now were tried once.
-  package func finishSending() { sender?.finish() }
+  ///
+  /// `isStopped` ends the wait.
+  package func finishSending(_ isStopped: () -> Bool) { sender?.finish(isStopped) }
 
   /// Handles a request or a message in turn. After each tenth of the payments to keep, older ones are deleted.
   ///
