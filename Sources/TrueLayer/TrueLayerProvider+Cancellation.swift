@@ -242,7 +242,7 @@ extension Fault {
     notAllowed(
       code: "nothing_to_refund",
       "\(payment.reference.quotedForMessage) is not a settled payment to a merchant account",
-      hint: "TrueLayer refunds only those"
+      hint: "TrueLayer refunds only those: pay into one by --merchant-account"
     ).then(payment.next(.look))
   }
 
