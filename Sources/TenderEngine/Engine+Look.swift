@@ -102,7 +102,7 @@ extension Engine {
       return (charge, charge.state.isCaptured ? .absent : .folded)
     }
     if let difference = difference(outcome, charge) { return (charge, .differs(difference)) }
-    let seen = try folded(outcome, into: charge).payment
+    let seen = try folded(outcome, into: charge, of: whole).payment
     let isVoided = outcome.isVoided || outcome.status == .cancelled
     let isOpen = seen.reversals.contains(where: \.isUnknown)
     return (seen, isVoided && isOpen ? .voided : .folded)

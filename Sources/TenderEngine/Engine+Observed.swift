@@ -8,13 +8,15 @@ extension Engine {
   /// Returns a payment with an answer folded in, and a warning about the part that could not be.
   ///
   /// An answer about another payment changes nothing. What no operation explains becomes an operation with the
-  /// source `lookup`.
+  /// source `lookup`. `whole` is the payment of an earlier charge, and can have recorded the money of that.
   func folded(
     _ outcome: Outcome,
-    into known: Payment
+    into known: Payment,
+    of whole: Payment? = nil
   ) throws(Fault) -> (payment: Payment, warning: String?) {
     if let difference = difference(outcome, known) { return (known, difference.warning) }
     var fold = Fold(known, outcome, provider: provider.name.text, at: clock.now)
+    fold.recorded = whole?.operations.filter { $0.isSurplus && known[$0.sequence] == nil } ?? []
     // For a hold, only an answer with the hold's id is about this payment. A refused attempt has none.
     let isOther = known.state.isHeld && outcome.id != known.state.id || known.isRefused
     if !isOther {
@@ -107,6 +109,8 @@ private struct Fold {
   private(set) var warning: String?
   private let known: Payment
   let outcome: Outcome
+  /// The surplus charges that the whole payment has besides these operations.
+  var recorded: [Operation] = []
   private let provider: String
   private let now: Int
 
@@ -208,13 +212,16 @@ private struct Fold {
   /// Adds the charge of an attempt that ended without money, and took it after all. It stays ended, and the money
   /// counts.
   private mutating func addPaid(_ said: Operation.State, _ attempt: Operation) throws(Fault) {
+    // A list names it as a look at the newest attempt does.
+    let listed = outcome.charges.first { $0.isNamed(by: attempt.id) }
     var charge = Outcome.Seen(
-      id: outcome.id ?? attempt.id ?? "",
+      id: listed?.id ?? outcome.id ?? attempt.id ?? "",
       state: said,
       amount: outcome.amount ?? attempt.effectiveAmount,
       result: outcome.result
     )
     charge.refunded = outcome.refundedAmount ?? 0
+    charge.otherID = listed?.otherID
     try addSurplus(charge)
     guard said.mayHaveMoney, charge.refunded < charge.amount else { return }
     warn(
@@ -393,6 +400,7 @@ private struct Fold {
   }
 
   private mutating func addSurplus(_ charge: Outcome.Seen) throws(Fault) {
+    if recorded.contains(where: { charge.isNamed(by: $0.id) }) { return }
     let known = payment.operations.last { $0.isSurplus && charge.isNamed(by: $0.id) }
     let sequence: Int
     if let known {

@@ -113,6 +113,27 @@ import Testing
     #expect(try world.latest()?.state.surplus == 750)
   }
 
+  /// The look before a refund asks for each attempt by its barcode, and lists both payments by their receipts.
+  @Test func `both barcodes of a reference are paid, and each counts once`() throws {
+    let world = try World()
+    _ = try world.engine(scenario: "barcode:paid").pay(order(world))
+    let late = try world.engine(exchange: { LastDay(inner: $0) })
+    #expect(try late.lookUp("A", known: world.latest()).status == .expired)
+    _ = try world.engine(scenario: "barcode:paid").pay(order(world), newAttempt: true)
+    world.clock.advance(6000)
+    for back in [300, 200] {
+      _ = try world.engine().refund(world.latest(), back, name: "R\(back)")
+      let state = try #require(try world.latest()?.state)
+      #expect(state.captured == 1050 && state.surplus == 1050)
+    }
+    let payment = try #require(try world.latest())
+    #expect(payment.state.refunded == 500)
+    #expect(payment.operations.count { $0.isSurplus } == 1)
+    #expect(payment.attempts.map(\.state.name) == [.expired, .succeeded])
+    let books = try world.books()
+    #expect(books.charged == 2100 && books.refunded == 500)
+  }
+
   @Test func `a barcode by its id alone`() throws {
     let world = try World()
     let made = try world.engine(scenario: "barcode:paid").pay(order(world))
