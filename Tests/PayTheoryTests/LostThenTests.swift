@@ -64,10 +64,33 @@ import Testing
       let state = try #require(report.payment?.state)
       #expect(state.refunded + state.reversed == `case`.back)
       #expect(state.captured == 1000)
+      let charge = report.payment?.operations.last { [.charge, .capture].contains($0.kind) }
+      #expect(charge?.result["body"]?["receipt_number"]?.text == receipt)
     }
     #expect(first.status == second.status)
     #expect(first.payment?.operations.count == second.payment?.operations.count)
     let books = try world.books()
     #expect(books.charged == 1000 && books.left == 1000 - `case`.back)
+  }
+
+  /// The list of the reference has the return as a transaction whose parent is the debit.
+  @Test(arguments: [nil, 300]) func `the bank's return of a debit is no refund`(_ back: Int?) throws
+  {
+    let world = try World()
+    let account = try Instrument.bankAccount(TestInstruments.account(.success))
+    _ = try world.engine(scenario: "returned:late").pay(
+      world.order(amount: 1000, instrument: account)
+    )
+    world.clock.advance(10_000)
+    if let back { _ = try world.engine().refund(world.latest(), back) }
+    world.clock.advance(4 * 86_400_000)
+    for _ in 0..<2 {
+      let seen = try world.engine().lookUp("A", known: world.latest())
+      #expect(seen.payment?.reversals.map(\.effectiveAmount) == [back].compactMap(\.self))
+      let state = try #require(seen.payment?.state)
+      #expect(state.refunded + state.reversed == back ?? 0)
+      // The bank returns all of it, so what was refunded before is paid twice.
+      #expect(state.returned == 1000)
+    }
   }
 }

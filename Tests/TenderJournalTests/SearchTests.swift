@@ -119,6 +119,18 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("30", ["USD": 3000, "JPY": 30, "KWD": 30_000, "CLF": 300_000]),
+    ("0.3", ["USD": 30, "JPY": nil, "KWD": 300, "CLF": 3000]),
+    ("0.123", ["USD": nil, "JPY": nil, "KWD": 123, "CLF": 1230]),
+  ])
+  func `reads an amount in each currency`(_ text: String, _ units: [String: Int?]) throws {
+    let amount = try PaymentFilter.Amount(decimal: text, named: "amount")
+    for (code, expected) in units { #expect(amount[Currency(code: code)] == expected, "\(code)") }
+    #expect(amount[nil] == units["USD"] ?? nil)
+    #expect(amount.candidates == units.values.compactMap(\.self).sorted())
+  }
+
   @Test func `stops counting where it is told to`() throws {
     for journal in try journals() {
       for number in 0..<5 { _ = try journal.open(Self.payment("A\(number)", [:])) }

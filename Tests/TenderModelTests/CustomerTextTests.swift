@@ -24,6 +24,7 @@ import Testing
         #expect(form.folded.utf8.elementsEqual(plain.folded.utf8), "\(form)")
       }
     }
+    #expect("Ada  Lovelace".folded == "ada lovelace")
     // Letters that are no accents keep words apart.
     for (one, other) in [("が", "か"), ("й", "ж"), ("o", "e")] { #expect(one.folded != other.folded) }
   }

@@ -97,7 +97,10 @@ extension PayTheoryBooks {
     else { throw .simulatedRefusal("ACH transaction not found") }
     guard payment.failure == nil, !payment.isPending, payment.returned == nil, payment.left > 0
     else { throw .simulatedRefusal("Transaction cannot be returned") }
-    let returned = BookedReturn(id: receipt(), code: code, amount: payment.left, at: world.now)
+    // A bank returns the whole entry, never a part (moderntreasury.com/learn/ach-payment-returns): the payer has what
+    // was refunded before twice.
+    let entry = payment.charged - payment.voided
+    let returned = BookedReturn(id: receipt(), code: code, amount: entry, at: world.now)
     payment.returned = returned
     try save(payment)
     try add(.achReturn, returned.id, payment.receipt, returned.amount)

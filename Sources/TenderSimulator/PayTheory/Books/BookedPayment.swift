@@ -74,7 +74,7 @@ struct BookedPayment: Booked {
     let row = rows.last { $0.type == .debit || $0.type == .failure }
     var entry = terms.shown("payment", receipt, row?.status.rawValue ?? "")
     entry["captured"] = .integer(charged)
-    entry["returned"] = .integer(returned == nil ? voided + refunded : charged)
+    entry["returned"] = .integer(voided + refunded + (returned?.amount ?? 0))
     entry["failure"] = failure?.json
     entry["operations"] = .array(
       operations.map { operation in
