@@ -1,6 +1,7 @@
 """Runs a program on a terminal of its own, answers what it asks, and says what was on the screen.
 
-A question has argv, env, width, height and steps: pairs of a text to wait for and what is typed then.
+A question has argv, env, width, height and steps: pairs of a text to wait for and what is typed then. A NUL in the text
+stands between several that come in any order.
 """
 import fcntl
 import json
@@ -28,8 +29,10 @@ def run(question):
     steps = list(question["steps"])
     end = time.monotonic() + 15
     while time.monotonic() < end:
-        if steps and steps[0][0].encode() in screen[seen:]:
-            seen = screen.index(steps[0][0].encode(), seen) + len(steps[0][0].encode())
+        texts = [text.encode() for text in steps[0][0].split("\0")] if steps else []
+        places = [screen.find(text, seen) + len(text) for text in texts if text in screen[seen:]]
+        if steps and len(places) == len(texts):
+            seen = max(places)
             os.write(terminal, steps.pop(0)[1].encode())
         if not select.select([terminal], [], [], 0.05)[0]:
             continue

@@ -106,7 +106,8 @@ import Testing
         ["-f", "-i"],
         [
           ("go> ", "\(load); \(ready)"), ("ready\r", line.typed + "\t\t"),
-          (line.offered.last ?? "", "\u{3}\u{15}exit\n"),
+          // The last of them is not always drawn last.
+          (line.offered.joined(separator: "\0"), "\u{3}\u{15}exit\n"),
         ],
         height: 50,
         by: [path]
